@@ -63,17 +63,25 @@ step() {
 
 # The line of a log that most likely says why.
 reason() {
-  local line
-  line=$(grep -m 1 -iE '(error|runtime error|FAILED|cannot|differ)[: ]' "$1") || line=$(tail -n 1 "$1")
-  echo "${line:0:200}"
+  local line pattern
+  for pattern in '^[^ ]+:[0-9]+:[0-9]+: (fatal )?error: ' 'ERROR: (AddressSanitizer|LeakSanitizer|libFuzzer)|runtime error: ' '^Error in ' '^[^ ]*error: ' '^ERROR: '; do
+    line=$(grep -m 1 -E "$pattern" "$1") && break
+    line=$(tail -n 1 "$1")
+  done
+  echo "${line:0:240}"
 }
 
-# What Bazel is told in every script: objects are shared between clones.
+# What Bazel is told in every script: objects are shared between clones. Bazel
+# does not know the system's compilers and headers by content, so the place of
+# the cache does, by the versions of their packages.
 cache=${LOOKASIDE_CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookaside-bazel}
 if [[ $(du -sm "$cache" 2> /dev/null | cut -f 1) -gt 6000 ]]; then
   rm -rf "$cache"  # Bazel never shrinks it.
 fi
+cache+=/$(dpkg-query -W -f '${Package} ${Version}\n' 2> /dev/null | sha256sum | cut -c 1-16)
 bazel_flags=(--disk_cache="$cache" --color=no --curses=no --show_progress_rate_limit=30)
+# In CI every test runs, also one that passed in another clone.
+[[ -z ${CI:-} ]] || bazel_flags+=(--nocache_test_results)
 
 # bazel COMMAND ARGUMENTS...
 bazel() {
@@ -99,13 +107,16 @@ bazel_test() {
     *) fail "$name: build" "$(reason "$scratch/test.log") (status $status)" ;;
   esac
   [[ -s $events ]] || return "$status"
-  jq -r --arg name "$name" '
-    if .testSummary then
-      (.id.testSummary.label) as $label
-      | if .testSummary.overallStatus == "PASSED" then "pass \($name): \($label)"
-        else "fail \($name): \($label): \(.testSummary.overallStatus)" end
-    elif .id.targetCompleted and .aborted then
-      "fail \($name): \(.id.targetCompleted.label): \(.aborted.reason)"
-    else empty end' "$events" | sort -u >> "$results"
+  if ! jq -r --arg name "$name" '
+      if .testSummary then
+        .id.testSummary.label as $target
+        | if .testSummary.overallStatus == "PASSED" then "pass \($name): \($target)"
+          else "fail \($name): \($target): \(.testSummary.overallStatus)" end
+      elif .id.targetCompleted and .aborted then
+        "fail \($name): \(.id.targetCompleted.label): \(.aborted.reason)"
+      else empty end' "$events" | sort -u > "$scratch/targets"; then
+    fail "$name" "cannot read what Bazel reports"
+  fi
+  cat "$scratch/targets" >> "$results"
   return "$status"
 }
