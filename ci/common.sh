@@ -78,7 +78,7 @@ cache=${LOOKASIDE_CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookaside-bazel}
 if [[ $(du -sm "$cache" 2> /dev/null | cut -f 1) -gt 6000 ]]; then
   rm -rf "$cache"  # Bazel never shrinks it.
 fi
-cache+=/$(dpkg-query -W -f '${Package} ${Version}\n' 2> /dev/null | sha256sum | cut -c 1-16)
+cache+=/$(dpkg-query -W -f '${Package} ${Version}\n' 'binutils*' 'clang*' 'g++*' 'gcc*' 'lib*-dev' 2> /dev/null | sha256sum | cut -c 1-16)
 bazel_flags=(--disk_cache="$cache" --color=no --curses=no --show_progress_rate_limit=30)
 # In CI every test runs, also one that passed in another clone.
 [[ -z ${CI:-} ]] || bazel_flags+=(--nocache_test_results)
