@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/base/check.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace lookaside {
+
+void CheckFailed(const char* file, int line, const char* condition) {
+  std::fprintf(stderr, "%s:%d: CHECK failed: %s\n", file, line, condition);
+  std::abort();
+}
+
+}  // namespace lookaside

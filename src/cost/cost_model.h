@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What things cost, as data: keys `cost.<name>_ns` and `cost.<name>_cycles`.
+// A config file gives an amount in either unit; it becomes cycles of the
+// core clock once, in integers, rounded half up.
+//
+// Walks have a model of their own (pagetable/walk_config.h) unless
+// `cost.refill_ns` replaces it by a constant.
+#ifndef LOOKASIDE_COST_COST_MODEL_H_
+#define LOOKASIDE_COST_COST_MODEL_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "lookaside/base/cycles.h"
+
+namespace lookaside {
+
+enum class CostUnit : uint8_t { kCycles, kNanoseconds };
+
+struct CostAmount {
+  uint64_t amount = 0;
+  CostUnit unit = CostUnit::kCycles;
+
+  constexpr Cycles InCycles(uint64_t mhz) const {
+    return unit == CostUnit::kCycles ? Cycles(amount)
+                                     : CyclesFromNs(amount, mhz);
+  }
+
+  friend constexpr bool operator==(const CostAmount&,
+                                   const CostAmount&) = default;
+};
+
+// As configured.
+struct CostConfig {
+  CostAmount instruction{1, CostUnit::kCycles};
+  std::optional<CostAmount> refill;  // when set: the cost of every walk
+  CostAmount dirty_assist;           // beside the walk that it makes
+  CostAmount fault_entry;            // #PF delivery and IRET
+  CostAmount minor_fault;            // the kernel's handler, entry excluded
+  CostAmount invlpg;
+  CostAmount invpcid;      // of one address or of one PCID
+  CostAmount cr3_flush;    // MOV to CR3 that flushes
+  CostAmount cr3_noflush;  // MOV to CR3 with bit 63 set
+
+  friend bool operator==(const CostConfig&, const CostConfig&) = default;
+};
+
+// The same in cycles of one clock.
+struct CostModel {
+  Cycles instruction;
+  std::optional<Cycles> refill;
+  Cycles dirty_assist;
+  Cycles fault_entry;
+  Cycles minor_fault;
+  Cycles invlpg;
+  Cycles invpcid;
+  Cycles cr3_flush;
+  Cycles cr3_noflush;
+
+  static CostModel From(const CostConfig& config, uint64_t mhz);
+};
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_COST_COST_MODEL_H_

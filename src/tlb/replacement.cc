@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/tlb/replacement.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "lookaside/base/check.h"
+
+namespace lookaside {
+namespace {
+
+constexpr uint32_t kGroups = 3;
+// A tree word holds up to three trees of 16 bits, and above them the group
+// touched last; a single tree may take all 64 bits.
+constexpr uint32_t kGroupTreeBits = 16;
+constexpr uint32_t kLastGroupShift = 60;
+
+bool IsGrouped(TlbReplacement policy) {
+  return policy == TlbReplacement::kMru3Plru2 ||
+         policy == TlbReplacement::kMru3Plru4;
+}
+
+bool UsesTrees(TlbReplacement policy) {
+  return policy == TlbReplacement::kTreePlru || IsGrouped(policy);
+}
+
+}  // namespace
+
+bool Replacement::SuitsWays(TlbReplacement policy, uint32_t ways) {
+  switch (policy) {
+    case TlbReplacement::kTreePlru:
+      return std::has_single_bit(ways) && ways <= 64;
+    case TlbReplacement::kMru3Plru2:
+      return ways == 6;
+    case TlbReplacement::kMru3Plru4:
+      return ways == 12;
+    default:
+      return ways >= 1;
+  }
+}
+
+Replacement::Replacement(TlbReplacement policy, uint32_t sets, uint32_t ways,
+                         uint64_t seed)
+    : policy_(policy),
+      uses_trees_(UsesTrees(policy)),
+      ways_(ways),
+      group_ways_(IsGrouped(policy) ? ways / kGroups : ways),
+      rng_(seed) {
+  LOOKASIDE_CHECK(SuitsWays(policy, ways));
+  if (uses_trees_) {
+    trees_.resize(sets);
+    BuildPaths();
+  } else if (policy != TlbReplacement::kRandom) {
+    stamps_.resize(size_t{sets} * ways);
+  }
+}
+
+// A tree's nodes are numbered as in a heap from 1; node n is bit n - 1 and
+// points to its right child when set. A touch sets each node on its path to
+// point to the other child.
+void Replacement::BuildPaths() {
+  paths_.resize(ways_);
+  for (uint32_t way = 0; way < ways_; ++way) {
+    const uint32_t group = way / group_ways_;
+    Path& path = paths_[way];
+    for (uint32_t node = group_ways_ + way % group_ways_; node > 1; node /= 2) {
+      const uint32_t bit = group * kGroupTreeBits + node / 2 - 1;
+      const uint64_t touched_left = node % 2 == 0;
+      path.mask |= uint64_t{1} << bit;
+      path.bits |= touched_left << bit;
+    }
+    if (!IsGrouped(policy_)) continue;
+    path.mask |= uint64_t{3} << kLastGroupShift;
+    path.bits |= uint64_t{group} << kLastGroupShift;
+  }
+}
+
+uint32_t Replacement::TreeVictim(uint64_t tree) const {
+  uint32_t group = 0;
+  if (IsGrouped(policy_)) {
+    group = static_cast<uint32_t>((tree >> kLastGroupShift) + 1) % kGroups;
+  }
+  uint32_t node = 1;
+  while (node < group_ways_) {
+    const uint32_t bit = group * kGroupTreeBits + node - 1;
+    node = 2 * node + static_cast<uint32_t>((tree >> bit) & 1);
+  }
+  return group * group_ways_ + node - group_ways_;
+}
+
+uint32_t Replacement::OldestWay(uint32_t set) const {
+  const uint64_t* stamps = &stamps_[size_t{set} * ways_];
+  uint32_t oldest = 0;
+  for (uint32_t way = 1; way < ways_; ++way) {
+    if (stamps[way] < stamps[oldest]) oldest = way;
+  }
+  return oldest;
+}
+
+uint32_t Replacement::Victim(uint32_t set) {
+  if (uses_trees_) return TreeVictim(trees_[set]);
+  if (policy_ == TlbReplacement::kRandom) {
+    return static_cast<uint32_t>(rng_.Below(ways_));
+  }
+  return OldestWay(set);
+}
+
+std::vector<uint32_t> Replacement::CanonicalOrder(uint32_t set) const {
+  std::vector<uint32_t> order(ways_);
+  std::iota(order.begin(), order.end(), 0u);
+  if (!stamps_.empty()) {
+    const uint64_t* stamps = &stamps_[size_t{set} * ways_];
+    std::sort(order.begin(), order.end(), [stamps](uint32_t a, uint32_t b) {
+      return stamps[a] < stamps[b];
+    });
+  }
+  return order;
+}
+
+void Replacement::AddTo(Digest& digest, uint32_t set) const {
+  if (uses_trees_) digest.Add(trees_[set]);
+}
+
+void Replacement::AddGeneratorTo(Digest& digest) const {
+  if (policy_ != TlbReplacement::kRandom) return;
+  for (uint64_t word : rng_.state()) digest.Add(word);
+}
+
+}  // namespace lookaside

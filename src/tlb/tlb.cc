@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/tlb/tlb.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "lookaside/base/check.h"
+#include "lookaside/tlb/find_way.h"
+
+namespace lookaside {
+
+Tlb::Tlb(const TlbConfig& config, uint32_t threads, uint64_t seed)
+    : config_(config),
+      threads_(threads),
+      seed_(seed),
+      pcid_slots_(config.pcid_slots, threads,
+                  config.smt != TlbSmt::kCompetitive) {
+  LOOKASIDE_CHECK(config.entries > 0 && threads > 0);
+  Divide(active_);
+}
+
+// Lays the array out for the threads of `mask`; it is then empty.
+void Tlb::Divide(uint32_t mask) {
+  active_ = mask;
+  uint32_t sets = config_.sets();
+  ways_ = config_.ways;
+  uint32_t shares = 1;
+  if (config_.smt == TlbSmt::kReplicated) {
+    shares = threads_;
+  } else if (config_.smt == TlbSmt::kPartitioned) {
+    shares = std::bit_ceil(static_cast<uint32_t>(std::popcount(mask)));
+    if (shares <= sets) {
+      sets /= shares;
+    } else {
+      ways_ = ways_ * sets / shares;
+      sets = 1;
+    }
+  }
+  first_set_.assign(threads_, 0);
+  for (uint32_t thread = 0, next = 0; thread < threads_; ++thread) {
+    const bool has_share =
+        config_.smt == TlbSmt::kReplicated || ((mask >> thread) & 1) != 0;
+    if (shares > 1 && has_share) first_set_[thread] = next++ * sets;
+  }
+  set_index_ = SetIndex(config_.hash, sets);
+  const size_t slots = size_t{shares} * sets * ways_;
+  keys_.assign(slots, kNoTlbKey);
+  flags_.assign(slots, 0);
+  cold_.assign(slots, Cold());
+  counts_ = {};
+  fractured_ = 0;
+  globals_ = 0;
+  replacement_ = Replacement(config_.replacement, shares * sets, ways_, seed_);
+}
+
+uint32_t Tlb::SetActiveThreads(uint32_t mask) {
+  if (config_.smt != TlbSmt::kPartitioned || mask == 0 || mask == active_) {
+    return 0;
+  }
+  const uint32_t dropped = size();
+  Divide(mask);
+  return dropped;
+}
+
+uint32_t Tlb::FirstSlot(ThreadSlot thread, VirtPage page, PageSize size) const {
+  return (first_set_[thread.value()] + set_index_(PageIndex(page, size))) *
+         ways_;
+}
+
+uint32_t Tlb::FindKey(uint32_t first_slot, TlbKey key) const {
+  const uint32_t way = FindWay(&keys_[first_slot], ways_, key);
+  return way == ways_ ? kMiss : first_slot + way;
+}
+
+uint32_t Tlb::Find(const TlbContext& context, VirtPage page,
+                   PageSize size) const {
+  const uint32_t first = FirstSlot(context.thread, page, size);
+  const uint32_t slot = FindKey(first, MakeTlbKey(context.tag, page, size));
+  if (slot != kMiss || globals_ == 0) return slot;
+  return FindKey(first, MakeTlbKey(context.global, page, size));
+}
+
+TlbEntry Tlb::EntryAt(uint32_t slot) const {
+  const TlbKey key = keys_[slot];
+  return {PageOfKey(key),     cold_[slot].frame, ContextOf(key),    SizeOf(key),
+          cold_[slot].origin, flags_[slot],      cold_[slot].thread};
+}
+
+void Tlb::Drop(uint32_t slot) {
+  const PageSize size = SizeOf(keys_[slot]);
+  --counts_[Index(size)];
+  if (cold_[slot].origin != size) --fractured_;
+  if ((flags_[slot] & kTlbGlobal) != 0) --globals_;
+  keys_[slot] = kNoTlbKey;
+  flags_[slot] = 0;
+}
+
+void Tlb::Store(uint32_t slot, const TlbEntry& entry) {
+  keys_[slot] = MakeTlbKey(entry.context, entry.page, entry.size);
+  flags_[slot] = entry.flags;
+  cold_[slot] = {entry.frame, entry.origin, entry.thread};
+  ++counts_[Index(entry.size)];
+  if (entry.origin != entry.size) ++fractured_;
+  if ((entry.flags & kTlbGlobal) != 0) ++globals_;
+}
+
+Tlb::Inserted Tlb::Insert(const TlbEntry& entry) {
+  Inserted result;
+  if (pcid_slots_.limited() && (entry.flags & kTlbGlobal) == 0) {
+    result.dropped = OnLoadContext(entry.context, entry.thread);
+  }
+  const uint32_t first = FirstSlot(entry.thread, entry.page, entry.size);
+  const uint32_t set = first / ways_;
+  uint32_t way = FindWay(&keys_[first], ways_, kNoTlbKey);
+  if (way == ways_) {
+    way = replacement_.Victim(set);
+  } else {
+    // The lowest free way; FindWay may have found the highest.
+    way = static_cast<uint32_t>(
+        std::find(&keys_[first], &keys_[first] + way, kNoTlbKey) -
+        &keys_[first]);
+  }
+  result.slot = first + way;
+  if (keys_[result.slot] != kNoTlbKey) {
+    result.evicted = EntryAt(result.slot);
+    Drop(result.slot);
+  }
+  Store(result.slot, entry);
+  replacement_.OnFill(set, way);
+  return result;
+}
+
+bool Tlb::Covers(uint32_t slot, const TlbContext& context, bool globals) const {
+  const ContextTag tag = ContextOf(keys_[slot]);
+  return tag == context.tag || (globals && tag == context.global);
+}
+
+uint32_t Tlb::DropPage(const TlbContext& context, VirtPage page, bool globals) {
+  uint32_t dropped = 0;
+  for (PageSize size : kAllPageSizes) {
+    if (!HoldsSize(size)) continue;
+    const uint32_t first = FirstSlot(context.thread, page, size);
+    for (ContextTag tag : {context.tag, context.global}) {
+      if (tag == context.global && !globals) continue;
+      const uint32_t slot = FindKey(first, MakeTlbKey(tag, page, size));
+      if (slot == kMiss) continue;
+      Drop(slot);
+      ++dropped;
+    }
+  }
+  if (fractured_ == 0) return dropped;
+  return dropped + DropIf([&](uint32_t slot) {
+           const PageSize origin = cold_[slot].origin;
+           return origin != SizeOf(keys_[slot]) &&
+                  Covers(slot, context, globals) &&
+                  PageIndex(PageOfKey(keys_[slot]), origin) ==
+                      PageIndex(page, origin);
+         });
+}
+
+uint32_t Tlb::DropWithin(const TlbContext& context, VirtPage first,
+                         PageSize size) {
+  if (size == PageSize::k4K) {
+    const uint32_t slot = Find(context, first, size);
+    if (slot == kMiss) return 0;
+    Drop(slot);
+    return 1;
+  }
+  return DropIf([&](uint32_t slot) {
+    return SizeOf(keys_[slot]) <= size && Covers(slot, context, true) &&
+           PageIndex(PageOfKey(keys_[slot]), size) == PageIndex(first, size);
+  });
+}
+
+uint32_t Tlb::DropContext(ContextTag context) {
+  return DropContextsIf([context](ContextTag tag) { return tag == context; });
+}
+
+uint32_t Tlb::DropAll() {
+  return DropIf([](uint32_t) { return true; });
+}
+
+uint32_t Tlb::OnLoadContext(ContextTag context, ThreadSlot thread) {
+  if (!pcid_slots_.limited()) return 0;
+  const std::optional<ContextTag> lost = pcid_slots_.Use(context, thread);
+  return lost ? DropContext(*lost) : 0;
+}
+
+void Tlb::AddTo(Digest& digest, const ContextTable& contexts) const {
+  if (config_.smt == TlbSmt::kPartitioned) digest.Add(active_);
+  const auto sets = static_cast<uint32_t>(keys_.size()) / ways_;
+  digest.Add(size());
+  for (uint32_t set = 0; set < sets; ++set) AddSetTo(digest, contexts, set);
+  replacement_.AddGeneratorTo(digest);
+  pcid_slots_.AddTo(digest, contexts);
+}
+
+void Tlb::AddSetTo(Digest& digest, const ContextTable& contexts,
+                   uint32_t set) const {
+  uint32_t held = 0;
+  for (uint32_t way : replacement_.CanonicalOrder(set)) {
+    const uint32_t slot = set * ways_ + way;
+    if (keys_[slot] == kNoTlbKey) {
+      if (!replacement_.OrderIsPosition()) continue;
+      digest.Add(kNoTlbKey);
+      continue;
+    }
+    const TlbEntry entry = EntryAt(slot);
+    digest.Add(entry.page);
+    digest.Add(entry.frame);
+    digest.Add(entry.size);
+    digest.Add(entry.origin);
+    digest.Add(entry.flags);
+    digest.Add(entry.thread);
+    contexts.AddTo(digest, entry.context);
+    ++held;
+  }
+  digest.Add(held);
+  replacement_.AddTo(digest, set);
+}
+
+void Tlb::CheckInvariants() const {
+  std::array<uint32_t, kPageSizes> counts{};
+  uint32_t fractured = 0;
+  uint32_t globals = 0;
+  for (uint32_t slot = 0; slot < keys_.size(); ++slot) {
+    const TlbKey key = keys_[slot];
+    if (key == kNoTlbKey) continue;
+    const PageSize size = SizeOf(key);
+    ++counts[Index(size)];
+    if (cold_[slot].origin != size) ++fractured;
+    if ((flags_[slot] & kTlbGlobal) != 0) ++globals;
+    const uint32_t first = slot / ways_ * ways_;
+    bool own_set = false;
+    for (uint32_t thread = 0; thread < threads_; ++thread) {
+      own_set |= FirstSlot(ThreadSlot(static_cast<uint8_t>(thread)),
+                           PageOfKey(key), size) == first;
+    }
+    LOOKASIDE_CHECK(own_set);
+    for (uint32_t other = slot + 1; other < first + ways_; ++other) {
+      LOOKASIDE_CHECK(keys_[other] != key);
+    }
+  }
+  LOOKASIDE_CHECK(counts == counts_);
+  LOOKASIDE_CHECK(fractured == fractured_);
+  LOOKASIDE_CHECK(globals == globals_);
+}
+
+}  // namespace lookaside

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One TLB array: sets and ways of cached translations, found by key, with a
+// replacement policy, and a share for each hardware thread of the core.
+//
+// Models: geometry, set index, replacement, tags of PCID, VPID, global bit
+// and hardware thread, page sizes mixed in one array, SMT capacity, PCID
+// slots. Sources: SDM volume 3, 4.10; TLB;DR (USENIX Security 2022).
+// Leaves out: coalesced entries, memory types, ports and bandwidth.
+//
+// Hardware threads and capacity (`smt`):
+//   competitive  one array; tags keep the threads' entries apart
+//   partitioned  the sets (or, when there are too few, the ways) are divided
+//                evenly among the threads that are active; a change of who is
+//                active empties the array
+//   replicated   each thread has the whole geometry to itself
+//
+// Invariants:
+//   1. No two valid entries of one thread's share have the same key.
+//   2. An entry sits in the set that its key's page number selects.
+//   3. counts by size and of fractured and global entries equal the array's.
+// Not thread-safe. A copyable value.
+//
+//   Tlb tlb(config, /*threads=*/2, seed);
+//   uint32_t slot = tlb.Find(context, page, PageSize::k4K);
+//   if (slot != Tlb::kMiss) tlb.OnHit(slot);
+#ifndef LOOKASIDE_TLB_TLB_H_
+#define LOOKASIDE_TLB_TLB_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lookaside/base/digest.h"
+#include "lookaside/tlb/pcid_slots.h"
+#include "lookaside/tlb/replacement.h"
+#include "lookaside/tlb/set_index.h"
+#include "lookaside/tlb/tlb_config.h"
+#include "lookaside/tlb/tlb_entry.h"
+
+namespace lookaside {
+
+class Tlb {
+ public:
+  static constexpr uint32_t kMiss = ~uint32_t{0};
+
+  // REQUIRES: `config` is valid and `config.entries` > 0.
+  Tlb(const TlbConfig& config, uint32_t threads, uint64_t seed);
+
+  const TlbConfig& config() const { return config_; }
+
+  // The slot of the entry of exactly `size` that translates `page` for
+  // `context`, its own or a global one; kMiss if there is none. Changes
+  // nothing.
+  uint32_t Find(const TlbContext& context, VirtPage page, PageSize size) const;
+
+  // Whether any entry of this size is held: a cheap reason not to look.
+  bool HoldsSize(PageSize size) const { return counts_[Index(size)] != 0; }
+  uint32_t size() const { return counts_[0] + counts_[1] + counts_[2]; }
+
+  // The rest take slots that Find or Insert returned, unchanged since.
+  void OnHit(uint32_t slot) { replacement_.OnHit(slot / ways_, slot % ways_); }
+  uint8_t flags(uint32_t slot) const { return flags_[slot]; }
+  void SetDirty(uint32_t slot) { flags_[slot] |= kTlbDirty; }
+  TlbEntry EntryAt(uint32_t slot) const;
+  void Drop(uint32_t slot);
+
+  struct Inserted {
+    uint32_t slot = kMiss;
+    std::optional<TlbEntry> evicted;
+    uint32_t dropped = 0;  // entries of a context that lost its PCID slot
+  };
+  // REQUIRES: no entry with this key is held in its thread's share.
+  Inserted Insert(const TlbEntry& entry);
+
+  // Each returns how many entries it dropped.
+  //
+  // Entries of any size, fractures included, that translate `page` for
+  // `context`; global ones only when `globals` is set.
+  uint32_t DropPage(const TlbContext& context, VirtPage page, bool globals);
+  // Entries within the page of `size` that begins at `first`.
+  uint32_t DropWithin(const TlbContext& context, VirtPage first, PageSize size);
+  uint32_t DropContext(ContextTag context);
+  uint32_t DropAll();
+  // Entries whose context tag `drop` says yes to.
+  template <typename Predicate>
+  uint32_t DropContextsIf(Predicate drop) {
+    return DropIf([&](uint32_t slot) { return drop(ContextOf(keys_[slot])); });
+  }
+
+  // MOV to CR3: takes a PCID slot, where the array has a limit of them.
+  uint32_t OnLoadContext(ContextTag context, ThreadSlot thread);
+
+  // Which hardware threads run something, as a bit mask: re-divides a
+  // partitioned array, and empties it when the division changes.
+  uint32_t SetActiveThreads(uint32_t mask);
+
+  void AddTo(Digest& digest, const ContextTable& contexts) const;
+
+  // CHECKs the invariants above. Expensive.
+  void CheckInvariants() const;
+
+ private:
+  // What is read only when an entry moves or is flushed.
+  struct Cold {
+    FrameNumber frame;
+    PageSize origin = PageSize::k4K;
+    ThreadSlot thread;
+  };
+
+  void Divide(uint32_t mask);
+  uint32_t FirstSlot(ThreadSlot thread, VirtPage page, PageSize size) const;
+  uint32_t FindKey(uint32_t first_slot, TlbKey key) const;
+  void Store(uint32_t slot, const TlbEntry& entry);
+  bool Covers(uint32_t slot, const TlbContext& context, bool globals) const;
+  void AddSetTo(Digest& digest, const ContextTable& contexts,
+                uint32_t set) const;
+  template <typename Predicate>
+  uint32_t DropIf(Predicate drop);
+
+  TlbConfig config_;
+  uint32_t threads_;
+  uint64_t seed_;
+  uint32_t active_ = 1;
+  uint32_t ways_ = 0;                // of one thread's share
+  std::vector<uint32_t> first_set_;  // of each thread's share
+  SetIndex set_index_;
+  std::vector<TlbKey> keys_;    // set by set
+  std::vector<uint8_t> flags_;  // TlbFlag
+  std::vector<Cold> cold_;
+  std::array<uint32_t, kPageSizes> counts_{};
+  uint32_t fractured_ = 0;
+  uint32_t globals_ = 0;
+  Replacement replacement_;
+  PcidSlots pcid_slots_;
+};
+
+template <typename Predicate>
+uint32_t Tlb::DropIf(Predicate drop) {
+  if (size() == 0) return 0;
+  uint32_t dropped = 0;
+  for (uint32_t slot = 0; slot < keys_.size(); ++slot) {
+    if (keys_[slot] == kNoTlbKey || !drop(slot)) continue;
+    Drop(slot);
+    ++dropped;
+  }
+  return dropped;
+}
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_TLB_TLB_H_

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/tlb/tlb_hierarchy.h"
+
+#include <bit>
+
+#include "lookaside/base/check.h"
+
+namespace lookaside {
+namespace {
+
+constexpr AccessSide kSides[] = {AccessSide::kInst, AccessSide::kData};
+
+bool Serves(const TlbConfig& config, AccessSide side) {
+  return config.side == TlbSide::kUnified ||
+         (config.side == TlbSide::kInst) == (side == AccessSide::kInst);
+}
+
+}  // namespace
+
+TlbHierarchy::TlbHierarchy(const TlbHierarchyConfig& config, uint32_t threads,
+                           uint64_t seed)
+    : inclusion_(config.inclusion) {
+  for (const TlbConfig& array : config.arrays) {
+    arrays_.emplace_back(array, threads, seed + arrays_.size());
+    if (array.level == 1 && array.side == TlbSide::kUnified) {
+      unified_first_level_ = true;
+    }
+  }
+  for (AccessSide side : kSides) {
+    for (uint32_t number : {1u, 2u}) {
+      levels_[number - 1][static_cast<size_t>(side)] = MakeLevel(number, side);
+    }
+  }
+}
+
+TlbHierarchy::Level TlbHierarchy::MakeLevel(uint32_t number,
+                                            AccessSide side) const {
+  Level level;
+  std::optional<PageSize> fracture_to[kPageSizes];
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    const TlbConfig& config = arrays_[i].config();
+    if (config.level != number || !Serves(config, side)) continue;
+    for (PageSize size : kAllPageSizes) {
+      if (!config.pages.Has(size)) continue;
+      Banks& banks = level.banks[Index(size)];
+      banks.arrays.push_back(static_cast<uint8_t>(i));
+      banks.shift = static_cast<uint32_t>(std::countr_zero(config.sets()));
+      if (number == 1 || config.fracture) fracture_to[Index(size)] = size;
+    }
+  }
+  std::optional<PageSize> smaller;  // the largest that pieces may have
+  for (PageSize size : kAllPageSizes) {
+    level.held_as[Index(size)] =
+        level.banks[Index(size)].empty() ? smaller : size;
+    if (fracture_to[Index(size)]) smaller = fracture_to[Index(size)];
+  }
+  return level;
+}
+
+uint8_t TlbHierarchy::ArrayFor(const Level& level, VirtPage page,
+                               PageSize size) const {
+  const std::optional<PageSize> held = level.held_as[Index(size)];
+  if (!held) return kNoArray;
+  return level.banks[Index(*held)].Of(PageIndex(page, *held));
+}
+
+std::optional<TlbHierarchy::Found> TlbHierarchy::FindIn(
+    const Level& level, const TlbContext& context, VirtPage page) const {
+  for (PageSize size : kAllPageSizes) {
+    const Banks& banks = level.banks[Index(size)];
+    if (banks.empty()) continue;
+    const uint8_t array = banks.Of(PageIndex(page, size));
+    const Tlb& tlb = arrays_[array];
+    if (!tlb.HoldsSize(size)) continue;
+    const uint32_t slot = tlb.Find(context, page, size);
+    if (slot == Tlb::kMiss) continue;
+    Found found;
+    found.array = array;
+    found.flags = tlb.flags(slot);
+    found.size = size;
+    found.slot = slot;
+    return found;
+  }
+  return std::nullopt;
+}
+
+TlbHierarchy::Found TlbHierarchy::Lookup(AccessSide side,
+                                         const TlbContext& context,
+                                         VirtPage page,
+                                         std::span<TlbCounters> counters) {
+  if (std::optional<Found> hit = FindIn(level(1, side), context, page)) {
+    hit->level = 1;
+    arrays_[hit->array].OnHit(hit->slot);
+    return *hit;
+  }
+  const std::optional<Found> second = FindIn(level(2, side), context, page);
+  if (!second) return Found();
+  Tlb& stlb = arrays_[second->array];
+  const TlbEntry entry = stlb.EntryAt(second->slot);
+  if (inclusion_ == TlbInclusion::kExclusive) {
+    stlb.Drop(second->slot);
+  } else {
+    stlb.OnHit(second->slot);
+  }
+  Found found = FillFirst(side, page, entry, counters);
+  found.level = 2;
+  found.second_array = second->array;
+  found.size = second->size;
+  return found;
+}
+
+TlbHierarchy::Found TlbHierarchy::Fill(AccessSide side, VirtPage page,
+                                       const TlbEntry& walked,
+                                       std::span<TlbCounters> counters) {
+  if (inclusion_ != TlbInclusion::kExclusive) {
+    FillSecond(side, page, walked, counters);
+  }
+  return FillFirst(side, page, walked, counters);
+}
+
+TlbHierarchy::Found TlbHierarchy::FillFirst(AccessSide side, VirtPage page,
+                                            const TlbEntry& entry,
+                                            std::span<TlbCounters> counters) {
+  const Level& first = level(1, side);
+  const PageSize size = *first.held_as[Index(entry.size)];
+  const TlbEntry piece = Piece(entry, page, size);
+  Found found;
+  found.array = first.banks[Index(size)].Of(PageIndex(page, size));
+  found.flags = piece.flags;
+  found.size = entry.size;
+  const Tlb::Inserted inserted = Insert(found.array, piece, counters);
+  found.slot = inserted.slot;
+  if (inserted.evicted && inclusion_ == TlbInclusion::kExclusive) {
+    FillSecond(side, inserted.evicted->page, *inserted.evicted, counters);
+  }
+  return found;
+}
+
+void TlbHierarchy::FillSecond(AccessSide side, VirtPage page,
+                              const TlbEntry& entry,
+                              std::span<TlbCounters> counters) {
+  const Level& second = level(2, side);
+  const std::optional<PageSize> size = second.held_as[Index(entry.size)];
+  if (!size) return;
+  const uint8_t array = second.banks[Index(*size)].Of(PageIndex(page, *size));
+  const TlbEntry piece = Piece(entry, page, *size);
+  if (inclusion_ == TlbInclusion::kExclusive) {
+    // Both sides' first levels may have evicted their copy of one page.
+    const TlbContext owner{piece.context, piece.context, piece.thread};
+    const uint32_t held = arrays_[array].Find(owner, page, *size);
+    if (held != Tlb::kMiss) arrays_[array].Drop(held);
+  }
+  const Tlb::Inserted inserted = Insert(array, piece, counters);
+  if (inserted.evicted && inclusion_ == TlbInclusion::kInclusive) {
+    DropFromFirst(*inserted.evicted, counters);
+  }
+}
+
+Tlb::Inserted TlbHierarchy::Insert(uint8_t array, const TlbEntry& entry,
+                                   std::span<TlbCounters> counters) {
+  const Tlb::Inserted inserted = arrays_[array].Insert(entry);
+  ++counters[array].fills;
+  if (inserted.evicted) ++counters[array].evictions;
+  counters[array].invalidated += inserted.dropped;
+  return inserted;
+}
+
+// Inclusion: the first level may not keep what the second has evicted.
+void TlbHierarchy::DropFromFirst(const TlbEntry& evicted,
+                                 std::span<TlbCounters> counters) {
+  const TlbContext owner{evicted.context, evicted.context, evicted.thread};
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    if (arrays_[i].config().level != 1) continue;
+    counters[i].evictions +=
+        arrays_[i].DropWithin(owner, evicted.page, evicted.size);
+  }
+}
+
+void TlbHierarchy::CountHit(AccessSide side, VirtPage page, const Found& found,
+                            std::span<TlbCounters> counters) const {
+  if (found.level == 1) {
+    ++counters[found.array].hits;
+    return;
+  }
+  ++counters[ArrayFor(level(1, side), page, found.size)].misses;
+  ++counters[found.second_array].hits;
+}
+
+void TlbHierarchy::CountMiss(AccessSide side, VirtPage page, PageSize size,
+                             std::span<TlbCounters> counters) const {
+  for (int number : {1, 2}) {
+    const uint8_t array = ArrayFor(level(number, side), page, size);
+    if (array != kNoArray) ++counters[array].misses;
+  }
+}
+
+void TlbHierarchy::SetDirty(const TlbContext& context, VirtPage page) {
+  for (Tlb& array : arrays_) {
+    if (array.config().side == TlbSide::kInst) continue;
+    for (PageSize size : kAllPageSizes) {
+      if (!array.HoldsSize(size)) continue;
+      const uint32_t slot = array.Find(context, page, size);
+      if (slot != Tlb::kMiss) array.SetDirty(slot);
+    }
+  }
+}
+
+void TlbHierarchy::DropPage(const TlbContext& context, VirtPage page,
+                            bool globals, std::span<TlbCounters> counters) {
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    counters[i].invalidated += arrays_[i].DropPage(context, page, globals);
+  }
+}
+
+void TlbHierarchy::DropContext(ContextTag context,
+                               std::span<TlbCounters> counters) {
+  DropContextsIf([context](ContextTag tag) { return tag == context; },
+                 counters);
+}
+
+void TlbHierarchy::OnLoadContext(const TlbContext& context,
+                                 std::span<TlbCounters> counters) {
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    counters[i].invalidated +=
+        arrays_[i].OnLoadContext(context.tag, context.thread);
+  }
+}
+
+void TlbHierarchy::SetActiveThreads(uint32_t mask,
+                                    std::span<TlbCounters> counters) {
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    counters[i].invalidated += arrays_[i].SetActiveThreads(mask);
+  }
+}
+
+void TlbHierarchy::AddTo(Digest& digest, const ContextTable& contexts) const {
+  for (const Tlb& array : arrays_) array.AddTo(digest, contexts);
+}
+
+void TlbHierarchy::CheckInvariants() const {
+  for (const Tlb& array : arrays_) array.CheckInvariants();
+}
+
+}  // namespace lookaside

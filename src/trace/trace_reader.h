@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stream of trace events: a file, a pipe, a generator or a buffer.
+//
+//   std::vector<TraceEvent> buffer(65536);
+//   while (size_t n = reader->Read(buffer)) Use({buffer.data(), n});
+//   if (!reader->status().ok()) ...   // what was read before is not whole
+#ifndef LOOKASIDE_TRACE_TRACE_READER_H_
+#define LOOKASIDE_TRACE_TRACE_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lookaside/trace/trace_event.h"
+
+namespace lookaside {
+
+// Records of a kind that the reader understood but has no use for yet.
+struct SkippedRecords {
+  std::string kind;  // e.g. "system-call lines"
+  uint64_t count = 0;
+};
+
+// What is known of a trace; complete once Read has returned 0.
+struct TraceInfo {
+  std::string name;    // the path as given; "-" for standard input
+  std::string format;  // "lackey", with "+gz", "+xz" or "+zst" if compressed
+  std::string xxh3;    // XXH3-128 of the bytes as stored, 32 hex digits
+  uint64_t bytes = 0;  // as stored
+  uint64_t events = 0;
+  uint64_t accesses = 0;
+  std::vector<SkippedRecords> skipped;  // in a fixed order, only count > 0
+  std::vector<std::string> warnings;
+};
+
+// Not thread-safe.
+class TraceReader {
+ public:
+  virtual ~TraceReader() = default;
+
+  // Fills a prefix of `events` and returns its length; 0 at the end of the
+  // trace or on error. REQUIRES: !events.empty().
+  virtual size_t Read(std::span<TraceEvent> events) = 0;
+
+  // OK until the first error, which then stays.
+  virtual const absl::Status& status() const = 0;
+
+  virtual TraceInfo info() const = 0;
+};
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_TRACE_TRACE_READER_H_
