@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The paging-structure caches of one core: PML5E, PML4E, PDPTE and PDE caches
+// (Intel SDM volume 3, 4.10.3 "Paging-Structure Caches"). An entry is found by
+// address-space tag and by the part of the address that selects it, holds the
+// table that its paging-structure entry points to with the permissions of all
+// levels above combined, and lets a walk skip those levels.
+//
+// Sizes differ by machine and are mostly unpublished; they are data
+// (psc_config.h). Each cache is LRU. A walk uses the deepest hit alone, so
+// only that entry becomes most recently used.
+//
+// Left out: entries for leafs (those are TLB entries), AMD's single cache for
+// all levels, and which entries share ports. Threads of a core compete for
+// all entries; tags keep them apart.
+//
+// Invariants: the entries of a set lie in order of use, most recent first,
+// without gaps; so equal contents are equal states. No key occurs twice.
+//
+// Thread-compatible. A value: a copy shares nothing.
+//
+//   PagingStructureCaches psc(config);
+//   if (PscHit hit = psc.Find(tag, page); hit.level != PagingLevel::kPte) {
+//     // resume at hit.entry.table, which holds entries one level below
+//   }
+#ifndef LOOKASIDE_TLB_PAGING_STRUCTURE_CACHES_H_
+#define LOOKASIDE_TLB_PAGING_STRUCTURE_CACHES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "lookaside/base/address.h"
+#include "lookaside/base/digest.h"
+#include "lookaside/tlb/context_table.h"
+#include "lookaside/tlb/psc_config.h"
+
+namespace lookaside {
+
+// A level of the paging structures, named for its entries (SDM volume 3,
+// 4.5); usable as an array index. One entry at a level covers 2^(9 * level)
+// pages of 4 KiB.
+enum class PagingLevel : uint8_t {
+  kPte = 0,
+  kPde = 1,
+  kPdpte = 2,
+  kPml4e = 3,
+  kPml5e = 4,
+};
+inline constexpr int kPagingLevels = 5;
+
+constexpr size_t Index(PagingLevel level) { return static_cast<size_t>(level); }
+
+constexpr unsigned SpanOrder(PagingLevel level) {
+  return 9u * static_cast<unsigned>(level);
+}
+
+// REQUIRES: level is not kPte.
+constexpr PagingLevel Below(PagingLevel level) {
+  return static_cast<PagingLevel>(static_cast<int>(level) - 1);
+}
+
+// Which of a table's 512 entries translates `page`.
+constexpr unsigned EntryIndex(VirtPage page, PagingLevel level) {
+  return static_cast<unsigned>(page.value() >> SpanOrder(level)) & 511u;
+}
+
+constexpr std::string_view Name(PagingLevel level) {
+  constexpr std::string_view kNames[kPagingLevels] = {"pte", "pde", "pdpte",
+                                                      "pml4e", "pml5e"};
+  return kNames[static_cast<int>(level)];
+}
+
+// What a cached entry says: SDM volume 3, 4.10.3.1.
+struct PscEntry {
+  FrameNumber table;      // the next table
+  bool writable = false;  // R/W of this entry and of all above it
+  bool user = false;      // U/S, likewise
+  bool nx = false;        // XD of this entry or of any above it
+
+  friend bool operator==(const PscEntry&, const PscEntry&) = default;
+};
+
+// The level of the entry found; kPte, which is never cached here, is a miss.
+struct PscHit {
+  PagingLevel level = PagingLevel::kPte;
+  PscEntry entry;
+
+  friend bool operator==(const PscHit&, const PscHit&) = default;
+};
+
+class PagingStructureCaches {
+ public:
+  // REQUIRES: Validate(config) is ok.
+  explicit PagingStructureCaches(const PscConfig& config);
+
+  // The deepest entry for `page`, made most recently used.
+  PscHit Find(ContextTag tag, VirtPage page);
+
+  // Whether a cache of that level holds an entry for `page`; changes nothing.
+  bool Contains(ContextTag tag, VirtPage page, PagingLevel level) const;
+
+  // Enters (or replaces) the entry that translates `page` at `level`, as the
+  // most recently used of its set; the least recently used one makes room.
+  // Nothing happens where the machine has no such cache.
+  // REQUIRES: `level` is not kPte; `entry` comes from a present entry that
+  // points to a table and whose accessed bit is set.
+  void Fill(ContextTag tag, VirtPage page, PagingLevel level,
+            const PscEntry& entry);
+
+  // INVLPG of `page`: PscConfig::invlpg_scope says what it drops of `tag`.
+  // Returns how many entries, as do all that follow.
+  size_t Invlpg(ContextTag tag, VirtPage page);
+  // The entries for `page` at every level; what a page fault drops (SDM
+  // volume 3, 4.10.4.1).
+  size_t InvalidateAddress(ContextTag tag, VirtPage page);
+  size_t InvalidateTag(ContextTag tag);
+  // Every entry of the tags for which `drop` holds.
+  size_t InvalidateIf(absl::FunctionRef<bool(ContextTag)> drop);
+  size_t InvalidateAll();
+
+  // Entries held at `level`.
+  size_t size(PagingLevel level) const;
+
+  // Adds tags by what they name, since their numbers are history.
+  void AddTo(Digest& digest, const ContextTable& contexts) const;
+
+  friend bool operator==(const PagingStructureCaches&,
+                         const PagingStructureCaches&) = default;
+
+ private:
+  // A key is the page's prefix above the tag's 16 bits; 0 is an empty slot.
+  struct Array {
+    uint32_t ways = 0;  // 0: no such cache
+    uint64_t set_mask = 0;
+    std::vector<uint64_t> keys;  // set by set, in order of use
+    std::vector<PscEntry> entries;
+
+    Array() = default;
+    Array(uint32_t size, uint32_t associativity);
+    const PscEntry* Find(uint64_t key);
+    size_t First(uint64_t key) const;
+    uint32_t Way(size_t first, uint64_t key) const;
+    void MoveToFront(size_t first, uint32_t way);
+    void Fill(uint64_t key, const PscEntry& entry);
+    bool Erase(uint64_t key);
+    size_t EraseIf(absl::FunctionRef<bool(ContextTag)> drop);
+
+    friend bool operator==(const Array&, const Array&) = default;
+  };
+
+  static uint64_t Key(ContextTag tag, VirtPage page, PagingLevel level) {
+    return page.value() >> SpanOrder(level) << kContextTagBits | tag.value();
+  }
+  Array& at(PagingLevel level) { return arrays_[Index(level) - 1]; }
+  const Array& at(PagingLevel level) const { return arrays_[Index(level) - 1]; }
+
+  InvlpgScope invlpg_scope_;
+  std::array<Array, kPagingLevels - 1> arrays_;  // PDE first
+};
+
+// ---------------------------------------------------------------------------
+// Implementation of what every walk does.
+
+inline size_t PagingStructureCaches::Array::First(uint64_t key) const {
+  return static_cast<size_t>((key >> kContextTagBits) & set_mask) * ways;
+}
+
+// The way that holds `key`, or `ways`.
+inline uint32_t PagingStructureCaches::Array::Way(size_t first,
+                                                  uint64_t key) const {
+  uint32_t way = 0;
+  while (way < ways && keys[first + way] != key) ++way;
+  return way;
+}
+
+inline const PscEntry* PagingStructureCaches::Array::Find(uint64_t key) {
+  const size_t first = First(key);
+  const uint32_t way = Way(first, key);
+  if (way == ways) return nullptr;
+  if (way != 0) MoveToFront(first, way);
+  return &entries[first];
+}
+
+inline PscHit PagingStructureCaches::Find(ContextTag tag, VirtPage page) {
+  for (PagingLevel level : {PagingLevel::kPde, PagingLevel::kPdpte,
+                            PagingLevel::kPml4e, PagingLevel::kPml5e}) {
+    if (const PscEntry* entry = at(level).Find(Key(tag, page, level))) {
+      return {level, *entry};
+    }
+  }
+  return {};
+}
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_TLB_PAGING_STRUCTURE_CACHES_H_
