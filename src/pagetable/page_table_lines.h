@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which 64-byte lines of page tables the data caches hold. A walker's load
+// costs what the place of its line says; hardware fetches page-table entries
+// through the ordinary data caches (Intel's PAGE_WALKER_LOADS events count
+// them by L1, L2, L3 and memory).
+//
+// Only page-table lines are tracked. Data shares the caches with them and is
+// told by one number, `walk.data_pressure`: each cache keeps only the rest of
+// its ways, rounded up, and is not there at all at 1.
+//
+// Left out: coherence (a store to an entry does not move its line; another
+// core's copies stay where they are), lines that data really displaces,
+// inclusion between levels, prefetch, and the time a line takes to arrive.
+//
+// Invariants: a set's lines lie in order of use, most recent first, without
+// gaps; so equal contents are equal states. The most recent ones stand in an
+// array of their own: of a large cache little else is touched.
+//
+// Thread-compatible. A value: a copy shares nothing. Allocated on first use:
+// the caches of an idle core cost nothing.
+//
+//   LinePlace place = Load(line, core_lines, l3);  // fills what missed
+#ifndef LOOKASIDE_PAGETABLE_PAGE_TABLE_LINES_H_
+#define LOOKASIDE_PAGETABLE_PAGE_TABLE_LINES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "lookaside/base/address.h"
+#include "lookaside/base/digest.h"
+#include "lookaside/base/permille.h"
+#include "lookaside/pagetable/walk_config.h"
+
+namespace lookaside {
+
+inline constexpr unsigned kLineShift = 6;
+
+// Where a load found its line; usable as an array index.
+enum class LinePlace : uint8_t {
+  kL1,
+  kL2,
+  kL3,
+  kLocalMemory,   // of the walking CPU's socket
+  kRemoteMemory,  // of any other
+};
+inline constexpr int kLinePlaces = 5;
+
+constexpr size_t Index(LinePlace place) { return static_cast<size_t>(place); }
+
+constexpr std::string_view Name(LinePlace place) {
+  constexpr std::string_view kNames[kLinePlaces] = {"l1", "l2", "l3", "local",
+                                                    "remote"};
+  return kNames[static_cast<int>(place)];
+}
+
+// One cache: set-associative, LRU, indexed by the low bits of the line.
+class PageTableLineCache {
+ public:
+  // REQUIRES: Validate(WalkConfig) accepts `config`.
+  PageTableLineCache(const LineCacheConfig& config, Permille data_pressure);
+
+  // Whether the line that holds `address` is here; brings it in if not, and
+  // makes it the most recently used of its set. A cache without ways holds
+  // nothing.
+  bool Load(PhysAddr address);
+
+  // Whether it is here; changes nothing.
+  bool Contains(PhysAddr address) const;
+
+  // Drops every line.
+  void Clear();
+
+  uint32_t sets() const { return sets_; }
+  uint32_t ways() const { return ways_; }  // those that data leaves
+
+  void AddTo(Digest& digest) const;
+
+  friend bool operator==(const PageTableLineCache& a,
+                         const PageTableLineCache& b);
+
+ private:
+  void Allocate();
+  bool LoadSlowly(size_t set, uint64_t key);
+  size_t SetOf(uint64_t line) const {
+    return static_cast<size_t>(line & (sets_ - 1));
+  }
+
+  uint32_t sets_;
+  uint32_t ways_;
+  // A key is the line + 1, 0 if empty. Without elements before first use.
+  std::vector<uint64_t> newest_;  // of each set
+  std::vector<uint64_t> older_;   // ways - 1 of each set, in order of use
+};
+
+// A core's own caches.
+struct CoreLineCaches {
+  PageTableLineCache l1;
+  PageTableLineCache l2;
+
+  explicit CoreLineCaches(const WalkConfig& config)
+      : l1(config.l1, config.data_pressure),
+        l2(config.l2, config.data_pressure) {}
+
+  void AddTo(Digest& digest) const {
+    l1.AddTo(digest);
+    l2.AddTo(digest);
+  }
+  friend bool operator==(const CoreLineCaches&,
+                         const CoreLineCaches&) = default;
+};
+
+// ---------------------------------------------------------------------------
+// Implementation of what every walk does.
+
+inline bool PageTableLineCache::Load(PhysAddr address) {
+  if (newest_.empty()) {
+    if (ways_ == 0) return false;
+    Allocate();
+  }
+  const uint64_t line = address.value() >> kLineShift;
+  const size_t set = SetOf(line);
+  return newest_[set] == line + 1 || LoadSlowly(set, line + 1);
+}
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_PAGETABLE_PAGE_TABLE_LINES_H_

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hardware page walker: translates a page that no TLB holds by loading
+// paging-structure entries from the tree (Intel SDM volume 3, 4.5 for the
+// walk, 4.6 for access rights, 4.8 for accessed and dirty, 4.10.3 for the
+// paging-structure caches).
+//
+// A walk begins at the table that the deepest paging-structure cache entry
+// points to, else at the root. Each load is charged by where its line is
+// (page_table_lines.h). A walk that ends well sets accessed on every entry it
+// loaded and, for a store, dirty on the leaf, each only where clear, and
+// enters the table entries it loaded into the paging-structure caches. A walk
+// that ends in a fault changes no entry and no paging-structure cache; the
+// lines it loaded stay. Dropping the address's cached entries then is part of
+// delivering the fault (PagingStructureCaches::InvalidateAddress), and the
+// caller's.
+//
+// A store that hits a clean TLB entry walks again, as a store, to set dirty:
+// the dirty assist is this same Walk, which the caller counts and charges
+// apart.
+//
+// cycles = base_cycles + the sum of the loads' latencies, less the fraction
+// `walk.overlap` of it, rounded up.
+//
+// Rights as with CR0.WP and EFER.NXE set. Left out: SMEP, SMAP and protection
+// keys; reserved bits; what setting accessed or dirty costs beyond the walk;
+// speculative and prefetching walks.
+//
+// Thread-compatible. Walk changes only what WalkResources refers to; the
+// PageWalker itself is constant and may serve every core.
+//
+//   PageWalker walker(config.walk, config.machine.mhz);
+//   WalkResult result = walker.Walk(
+//       {.root = root, .levels = 4, .tag = tag, .page = page,
+//        .access = {.write = true, .user = true}},
+//       {core.psc, core.lines, socket.l3, memory.tables, memory.frames, node});
+//   if (result.fault == WalkFault::kNone) tlb.Fill(...);
+#ifndef LOOKASIDE_PAGETABLE_PAGE_WALKER_H_
+#define LOOKASIDE_PAGETABLE_PAGE_WALKER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "lookaside/base/address.h"
+#include "lookaside/base/cycles.h"
+#include "lookaside/base/ids.h"
+#include "lookaside/base/permille.h"
+#include "lookaside/pagetable/frame_allocator.h"
+#include "lookaside/pagetable/page_table_lines.h"
+#include "lookaside/pagetable/pte.h"
+#include "lookaside/pagetable/table_memory.h"
+#include "lookaside/pagetable/walk_config.h"
+#include "lookaside/tlb/context_table.h"
+#include "lookaside/tlb/paging_structure_caches.h"
+
+namespace lookaside {
+
+// What a load costs by the place of its line, in cycles of the core's clock.
+class LoadLatency {
+ public:
+  LoadLatency(const WalkConfig& config, uint64_t mhz);
+
+  Cycles operator[](LinePlace place) const { return by_place_[Index(place)]; }
+
+ private:
+  std::array<Cycles, kLinePlaces> by_place_;
+};
+
+// How the page is to be used. A fetch is no write.
+struct WalkAccess {
+  bool write = false;
+  bool user = false;
+  bool fetch = false;
+};
+
+struct WalkRequest {
+  FrameNumber root;
+  int levels = 4;  // 4 or 5
+  ContextTag tag;  // of the paging-structure cache entries
+  VirtPage page;
+  WalkAccess access;
+};
+
+// What a walk uses: of its core, of its socket, and of the machine.
+struct WalkResources {
+  PagingStructureCaches& psc;
+  CoreLineCaches& lines;
+  PageTableLineCache& l3;
+  TableMemory& tables;
+  const FrameAllocator& frames;
+  NodeId node;  // of the walking CPU
+};
+
+enum class WalkFault : uint8_t {
+  kNone,
+  kNotPresent,  // page-fault error code P = 0
+  kProtection,  // P = 1
+  // No page fault but #GP: the address is not canonical. The walker never
+  // says so; its caller must not ask it for such a page.
+  kNonCanonical,
+};
+
+constexpr std::string_view Name(WalkFault fault) {
+  constexpr std::string_view kNames[] = {"none", "not_present", "protection",
+                                         "non_canonical"};
+  return kNames[static_cast<int>(fault)];
+}
+
+struct WalkResult {
+  WalkFault fault = WalkFault::kNone;
+  // The level of the paging-structure cache entry it began from; kPte: none,
+  // it began at the root.
+  PagingLevel psc_hit = PagingLevel::kPte;
+
+  // Of a walk without fault:
+  PageSize size = PageSize::k4K;
+  bool dirty = false;  // after the walk
+  bool global = false;
+  bool set_dirty = false;       // the walk set it
+  uint8_t set_accessed = 0;     // entries in which the walk set accessed
+  PagePermissions permissions;  // of all levels combined
+  FrameNumber frame;            // of the first 4 KiB of the page
+
+  // Of any walk:
+  uint8_t loads = 0;
+  std::array<uint8_t, kPagingLevels> loads_by_level{};
+  std::array<uint8_t, kLinePlaces> loads_by_place{};
+  Cycles cycles;
+
+  friend bool operator==(const WalkResult&, const WalkResult&) = default;
+};
+
+// Loads the line of `address` through the caches of core and socket, which
+// all hold it afterwards, and says where it was.
+inline LinePlace LoadLine(PhysAddr address, const WalkResources& resources) {
+  if (resources.lines.l1.Load(address)) return LinePlace::kL1;
+  if (resources.lines.l2.Load(address)) return LinePlace::kL2;
+  if (resources.l3.Load(address)) return LinePlace::kL3;
+  const NodeId node =
+      resources.frames.NodeOf(FrameNumber(address.value() >> kPageShift));
+  return resources.frames.SameSocket(node, resources.node)
+             ? LinePlace::kLocalMemory
+             : LinePlace::kRemoteMemory;
+}
+
+class PageWalker {
+ public:
+  // REQUIRES: Validate(config) is ok.
+  PageWalker(const WalkConfig& config, uint64_t mhz)
+      : base_(config.base_cycles),
+        overlap_(config.overlap),
+        latency_(config, mhz) {}
+
+  // REQUIRES: request.levels is 4 or 5; request.root is a table.
+  WalkResult Walk(const WalkRequest& request,
+                  const WalkResources& resources) const;
+
+  const LoadLatency& latency() const { return latency_; }
+
+ private:
+  Cycles base_;
+  Permille overlap_;
+  LoadLatency latency_;
+};
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_PAGETABLE_PAGE_WALKER_H_
