@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/config/nearest.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace lookaside {
+namespace {
+
+// Nobody mistypes a name of this length, and the distance is quadratic.
+constexpr size_t kLongest = 200;
+
+// Optimal string alignment, three rows at a time.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> before(b.size() + 1), above(b.size() + 1),
+      row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) above[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t exchange = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, exchange});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    std::swap(before, above);
+    std::swap(above, row);
+  }
+  return above[b.size()];
+}
+
+}  // namespace
+
+std::string Nearest(std::string_view name, std::span<const std::string> known) {
+  name = name.substr(0, kLongest);
+  size_t best = ~size_t{0};
+  std::string nearest;
+  for (const std::string& candidate : known) {
+    const size_t distance = Distance(name, candidate);
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace lookaside

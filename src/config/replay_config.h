@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a recording is played: keys `replay.*`.
+#ifndef LOOKASIDE_CONFIG_REPLAY_CONFIG_H_
+#define LOOKASIDE_CONFIG_REPLAY_CONFIG_H_
+
+#include <cstdint>
+
+namespace lookaside {
+
+struct ReplayConfig {
+  uint32_t cpu = 0;     // hardware thread that the recording runs on
+  uint64_t warmup = 0;  // accesses that run before counting starts
+  bool strict = false;  // an access outside every known mapping is an error
+
+  friend bool operator==(const ReplayConfig&, const ReplayConfig&) = default;
+};
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_CONFIG_REPLAY_CONFIG_H_
