@@ -22,35 +22,35 @@ Tlb::Tlb(const TlbConfig& config, uint32_t threads, uint64_t seed)
 // Lays the array out for the threads of `mask`; it is then empty.
 void Tlb::Divide(uint32_t mask) {
   active_ = mask;
-  uint32_t sets = config_.sets();
+  sets_ = config_.sets();
   ways_ = config_.ways;
   uint32_t shares = 1;
   if (config_.smt == TlbSmt::kReplicated) {
     shares = threads_;
   } else if (config_.smt == TlbSmt::kPartitioned) {
     shares = std::bit_ceil(static_cast<uint32_t>(std::popcount(mask)));
-    if (shares <= sets) {
-      sets /= shares;
+    if (shares <= sets_) {
+      sets_ /= shares;
     } else {
-      ways_ = ways_ * sets / shares;
-      sets = 1;
+      ways_ = ways_ * sets_ / shares;
+      sets_ = 1;
     }
   }
   first_set_.assign(threads_, 0);
   for (uint32_t thread = 0, next = 0; thread < threads_; ++thread) {
     const bool has_share =
         config_.smt == TlbSmt::kReplicated || ((mask >> thread) & 1) != 0;
-    if (shares > 1 && has_share) first_set_[thread] = next++ * sets;
+    if (shares > 1 && has_share) first_set_[thread] = next++ * sets_;
   }
-  set_index_ = SetIndex(config_.hash, sets);
-  const size_t slots = size_t{shares} * sets * ways_;
+  set_index_ = SetIndex(config_.hash, sets_);
+  const size_t slots = size_t{shares} * sets_ * ways_;
   keys_.assign(slots, kNoTlbKey);
   flags_.assign(slots, 0);
   cold_.assign(slots, Cold());
   counts_ = {};
   fractured_ = 0;
   globals_ = 0;
-  replacement_ = Replacement(config_.replacement, shares * sets, ways_, seed_);
+  replacement_ = Replacement(config_.replacement, shares * sets_, ways_, seed_);
 }
 
 uint32_t Tlb::SetActiveThreads(uint32_t mask) {
@@ -130,9 +130,8 @@ Tlb::Inserted Tlb::Insert(const TlbEntry& entry) {
   return result;
 }
 
-bool Tlb::Covers(uint32_t slot, const TlbContext& context, bool globals) const {
-  const ContextTag tag = ContextOf(keys_[slot]);
-  return tag == context.tag || (globals && tag == context.global);
+bool Tlb::InShareOf(uint32_t slot, ThreadSlot thread) const {
+  return slot / ways_ - first_set_[thread.value()] < sets_;
 }
 
 uint32_t Tlb::DropPage(const TlbContext& context, VirtPage page, bool globals) {
@@ -151,25 +150,28 @@ uint32_t Tlb::DropPage(const TlbContext& context, VirtPage page, bool globals) {
   if (fractured_ == 0) return dropped;
   return dropped + DropIf([&](uint32_t slot) {
            const PageSize origin = cold_[slot].origin;
+           const ContextTag tag = ContextOf(keys_[slot]);
            return origin != SizeOf(keys_[slot]) &&
-                  Covers(slot, context, globals) &&
+                  (tag == context.tag || (globals && tag == context.global)) &&
+                  InShareOf(slot, context.thread) &&
                   PageIndex(PageOfKey(keys_[slot]), origin) ==
                       PageIndex(page, origin);
          });
 }
 
-uint32_t Tlb::DropWithin(const TlbContext& context, VirtPage first,
-                         PageSize size) {
-  if (size == PageSize::k4K) {
-    const uint32_t slot = Find(context, first, size);
-    if (slot == kMiss) return 0;
-    Drop(slot);
-    return 1;
+uint32_t Tlb::DropWithin(ContextTag context, VirtPage first, PageSize size) {
+  if (size != PageSize::k4K || config_.smt != TlbSmt::kCompetitive) {
+    return DropIf([&](uint32_t slot) {
+      const TlbKey key = keys_[slot];
+      return ContextOf(key) == context && SizeOf(key) <= size &&
+             PageIndex(PageOfKey(key), size) == PageIndex(first, size);
+    });
   }
-  return DropIf([&](uint32_t slot) {
-    return SizeOf(keys_[slot]) <= size && Covers(slot, context, true) &&
-           PageIndex(PageOfKey(keys_[slot]), size) == PageIndex(first, size);
-  });
+  const uint32_t slot = FindKey(FirstSlot(ThreadSlot(0), first, size),
+                                MakeTlbKey(context, first, size));
+  if (slot == kMiss) return 0;
+  Drop(slot);
+  return 1;
 }
 
 uint32_t Tlb::DropContext(ContextTag context) {
@@ -197,14 +199,12 @@ void Tlb::AddTo(Digest& digest, const ContextTable& contexts) const {
 
 void Tlb::AddSetTo(Digest& digest, const ContextTable& contexts,
                    uint32_t set) const {
-  uint32_t held = 0;
   for (uint32_t way : replacement_.CanonicalOrder(set)) {
     const uint32_t slot = set * ways_ + way;
-    if (keys_[slot] == kNoTlbKey) {
-      if (!replacement_.OrderIsPosition()) continue;
-      digest.Add(kNoTlbKey);
-      continue;
-    }
+    const bool valid = keys_[slot] != kNoTlbKey;
+    if (!valid && !replacement_.OrderIsPosition()) continue;
+    digest.Add(valid);  // an entry of zeros is not a free way
+    if (!valid) continue;
     const TlbEntry entry = EntryAt(slot);
     digest.Add(entry.page);
     digest.Add(entry.frame);
@@ -213,9 +213,8 @@ void Tlb::AddSetTo(Digest& digest, const ContextTable& contexts,
     digest.Add(entry.flags);
     digest.Add(entry.thread);
     contexts.AddTo(digest, entry.context);
-    ++held;
   }
-  digest.Add(held);
+  if (!replacement_.OrderIsPosition()) digest.Add(false);
   replacement_.AddTo(digest, set);
 }
 

@@ -77,10 +77,11 @@ class Tlb {
   // Each returns how many entries it dropped.
   //
   // Entries of any size, fractures included, that translate `page` for
-  // `context`; global ones only when `globals` is set.
+  // `context` in its thread's share; global ones only when `globals` is set.
   uint32_t DropPage(const TlbContext& context, VirtPage page, bool globals);
-  // Entries within the page of `size` that begins at `first`.
-  uint32_t DropWithin(const TlbContext& context, VirtPage first, PageSize size);
+  // Entries of `context` within the page of `size` that begins at `first`, in
+  // every share.
+  uint32_t DropWithin(ContextTag context, VirtPage first, PageSize size);
   uint32_t DropContext(ContextTag context);
   uint32_t DropAll();
   // Entries whose context tag `drop` says yes to.
@@ -113,7 +114,7 @@ class Tlb {
   uint32_t FirstSlot(ThreadSlot thread, VirtPage page, PageSize size) const;
   uint32_t FindKey(uint32_t first_slot, TlbKey key) const;
   void Store(uint32_t slot, const TlbEntry& entry);
-  bool Covers(uint32_t slot, const TlbContext& context, bool globals) const;
+  bool InShareOf(uint32_t slot, ThreadSlot thread) const;
   void AddSetTo(Digest& digest, const ContextTable& contexts,
                 uint32_t set) const;
   template <typename Predicate>
@@ -123,7 +124,8 @@ class Tlb {
   uint32_t threads_;
   uint64_t seed_;
   uint32_t active_ = 1;
-  uint32_t ways_ = 0;                // of one thread's share
+  uint32_t sets_ = 0;  // of one thread's share, like the ways
+  uint32_t ways_ = 0;
   std::vector<uint32_t> first_set_;  // of each thread's share
   SetIndex set_index_;
   std::vector<TlbKey> keys_;    // set by set

@@ -96,7 +96,8 @@ TlbHierarchy::Found TlbHierarchy::Lookup(AccessSide side,
   const std::optional<Found> second = FindIn(level(2, side), context, page);
   if (!second) return Found();
   Tlb& stlb = arrays_[second->array];
-  const TlbEntry entry = stlb.EntryAt(second->slot);
+  TlbEntry entry = stlb.EntryAt(second->slot);
+  entry.thread = context.thread;  // a sibling may have filled a global one
   if (inclusion_ == TlbInclusion::kExclusive) {
     stlb.Drop(second->slot);
   } else {
@@ -168,11 +169,10 @@ Tlb::Inserted TlbHierarchy::Insert(uint8_t array, const TlbEntry& entry,
 // Inclusion: the first level may not keep what the second has evicted.
 void TlbHierarchy::DropFromFirst(const TlbEntry& evicted,
                                  std::span<TlbCounters> counters) {
-  const TlbContext owner{evicted.context, evicted.context, evicted.thread};
   for (size_t i = 0; i < arrays_.size(); ++i) {
     if (arrays_[i].config().level != 1) continue;
     counters[i].evictions +=
-        arrays_[i].DropWithin(owner, evicted.page, evicted.size);
+        arrays_[i].DropWithin(evicted.context, evicted.page, evicted.size);
   }
 }
 

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All arrays of a core and their naive twin under the same random accesses
+// and flushes: where translations are found, what the arrays hold and every
+// counter stay equal.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "lookaside/base/rng.h"
+#include "lookaside/test/tlb/tlb_test_config.h"
+#include "lookaside/testing/reference_tlb_hierarchy.h"
+#include "lookaside/tlb/tlb_hierarchy.h"
+#include "lookaside/tlb/validate_tlb.h"
+
+namespace lookaside {
+namespace {
+
+struct Case {
+  std::string name;
+  TlbHierarchyConfig config;
+  uint32_t threads = 1;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+std::vector<TlbEntry> Sorted(std::vector<TlbEntry> entries) {
+  std::sort(entries.begin(), entries.end(),
+            [](const TlbEntry& a, const TlbEntry& b) {
+              return std::tuple(a.page, a.size, a.context, a.thread) <
+                     std::tuple(b.page, b.size, b.context, b.thread);
+            });
+  return entries;
+}
+
+class Pair {
+ public:
+  explicit Pair(const Case& c)
+      : threads_(c.threads),
+        real_(c.config, c.threads, kSeed),
+        twin_(c.config, c.threads, kSeed),
+        got_(c.config.arrays.size()),
+        want_(c.config.arrays.size()) {}
+
+  void Step() {
+    const uint64_t choice = Below(100);
+    if (choice < 85) {
+      Access();
+    } else if (choice < 93) {
+      const TlbContext context = SomeContext();
+      const VirtPage page = SomePage();
+      const bool globals = Below(2) == 0;
+      real_.DropPage(context, page, globals, got_);
+      twin_.DropPage(context, page, globals, want_);
+    } else if (choice < 96) {
+      const TlbContext context = SomeContext();
+      real_.OnLoadContext(context, got_);
+      twin_.OnLoadContext(context, want_);
+    } else if (choice < 98) {
+      DropContexts();
+    } else if (Below(3) == 0) {
+      active_ = static_cast<uint32_t>(1 + Below((1u << threads_) - 1));
+      real_.SetActiveThreads(active_, got_);
+      twin_.SetActiveThreads(active_, want_);
+    }
+  }
+
+  void ExpectEqual() const {
+    real_.CheckInvariants();
+    for (size_t i = 0; i < got_.size(); ++i) {
+      const Tlb& array = real_.arrays()[i];
+      ASSERT_TRUE(got_[i] == want_[i]) << array.config().name;
+      ASSERT_TRUE(Contents(array) == Sorted(twin_.arrays()[i].Entries()))
+          << array.config().name;
+    }
+  }
+
+  const std::vector<TlbCounters>& counters() const { return got_; }
+
+ private:
+  static constexpr uint64_t kSeed = 23;
+  static constexpr ContextTag kGlobal{100};
+
+  uint64_t Below(uint64_t bound) { return rng_.Below(bound); }
+
+  std::vector<TlbEntry> Contents(const Tlb& array) const {
+    const uint32_t copies =
+        array.config().smt == TlbSmt::kReplicated ? threads_ : 1;
+    std::vector<TlbEntry> entries;
+    for (uint32_t slot = 0; slot < array.config().entries * copies; ++slot) {
+      const TlbEntry entry = array.EntryAt(slot);
+      if (entry.context != ContextTag(0)) entries.push_back(entry);
+    }
+    return Sorted(entries);
+  }
+
+  TlbContext SomeContext() {
+    uint32_t thread = 0;
+    do {
+      thread = static_cast<uint32_t>(Below(threads_));
+    } while ((active_ >> thread & 1) == 0);
+    return {ContextTag(static_cast<uint16_t>(1 + 2 * thread + Below(2))),
+            kGlobal, ThreadSlot(static_cast<uint8_t>(thread))};
+  }
+
+  // Of each eight gigabytes a few neighbouring pages: 24 of 4K in the first,
+  // and in the others pages of 2M or 1G that are touched in few places.
+  VirtPage SomePage() {
+    const uint64_t region = Below(4);
+    return VirtPage((region << 21) + (Below(3) << 9) * (region != 0) +
+                    (Below(2) << 18) * (region != 0) +
+                    Below(region == 0 ? 24 : 3));
+  }
+
+  // What the page tables say of a page never changes, but for its region.
+  TlbEntry Walk(const TlbContext& context, VirtPage page) {
+    const uint64_t region = page.value() >> 21;
+    const PageSize size = region < 2    ? PageSize::k4K
+                          : region == 2 ? PageSize::k2M
+                                        : PageSize::k1G;
+    TlbEntry entry;
+    entry.page = AlignDown(page, size);
+    entry.frame = FrameNumber(entry.page.value() + (uint64_t{1} << 24));
+    entry.size = size;
+    entry.origin = size;
+    const bool global = page.value() % 5 == 0;
+    entry.flags = global ? kTlbGlobal : kTlbWritable;
+    entry.context = global ? context.global : context.tag;
+    entry.thread = context.thread;
+    return entry;
+  }
+
+  void Access() {
+    const TlbContext context = SomeContext();
+    const VirtPage page = SomePage();
+    const AccessSide side =
+        Below(3) == 0 ? AccessSide::kInst : AccessSide::kData;
+    const auto got = real_.Lookup(side, context, page, got_);
+    const auto want = twin_.Lookup(side, context, page, want_);
+    ASSERT_EQ(got.level, want.level);
+    if (want.level == 0) return Fill(side, context, page);
+    Compare(got, want);
+    ASSERT_EQ(got.second_array, want.second_array);
+    if (Below(10) == 0) return;  // the access faulted: counted elsewhere
+    real_.CountHit(side, page, got, got_);
+    twin_.CountHit(side, page, want, want_);
+    if (side == AccessSide::kInst || Below(4) != 0) return;
+    real_.SetDirty(context, page);
+    twin_.SetDirty(context, page);
+  }
+
+  void Fill(AccessSide side, const TlbContext& context, VirtPage page) {
+    const TlbEntry walked = Walk(context, page);
+    real_.CountMiss(side, page, walked.size, got_);
+    twin_.CountMiss(side, page, walked.size, want_);
+    Compare(real_.Fill(side, page, walked, got_),
+            twin_.Fill(side, page, walked, want_));
+  }
+
+  void Compare(const TlbHierarchy::Found& got,
+               const ReferenceTlbHierarchy::Found& want) const {
+    ASSERT_EQ(got.array, want.array);
+    ASSERT_EQ(got.size, want.size);
+    ASSERT_EQ(got.flags, want.entry->flags);
+    ASSERT_TRUE(real_.arrays()[got.array].EntryAt(got.slot) == *want.entry);
+  }
+
+  void DropContexts() {
+    const ContextTag tag = SomeContext().tag;
+    const auto same = [tag](ContextTag other) { return other == tag; };
+    const auto all = [](ContextTag) { return true; };
+    if (Below(8) == 0) {
+      real_.DropContextsIf(all, got_);
+      twin_.DropContextsIf(all, want_);
+    } else {
+      real_.DropContext(tag, got_);
+      twin_.DropContextsIf(same, want_);
+    }
+  }
+
+  uint32_t threads_;
+  uint32_t active_ = 1;
+  TlbHierarchy real_;
+  ReferenceTlbHierarchy twin_;
+  std::vector<TlbCounters> got_;
+  std::vector<TlbCounters> want_;
+  Rng rng_{11};
+};
+
+constexpr PageSizeSet k4K{PageSize::k4K};
+constexpr PageSizeSet k2M{PageSize::k2M};
+constexpr PageSizeSet k1G{PageSize::k1G};
+constexpr PageSizeSet k4KAnd2M{PageSize::k4K, PageSize::k2M};
+constexpr PageSizeSet kAll{PageSize::k4K, PageSize::k2M, PageSize::k1G};
+
+// Skylake's arrays, an eighth as many sets.
+TlbHierarchyConfig SmallSkylake() {
+  using enum TlbReplacement;
+  using enum TlbSide;
+  TlbHierarchyConfig config;
+  config.arrays = {
+      Named("itlb_4k", 1, kInst, k4K, ArrayOf(16, 8, kTreePlru)),
+      Named("itlb_2m", 1, kInst, k2M, ArrayOf(2, 2, kLru)),
+      Named("dtlb_4k", 1, kData, k4K, ArrayOf(8, 4, kTreePlru)),
+      Named("dtlb_2m", 1, kData, k2M, ArrayOf(4, 4, kTreePlru)),
+      Named("dtlb_1g", 1, kData, k1G, ArrayOf(1, 1, kLru)),
+      Named("stlb", 2, kUnified, k4KAnd2M, ArrayOf(24, 12, kMru3Plru4)),
+      Named("stlb_1g", 2, kUnified, k1G, ArrayOf(4, 4, kLru))};
+  config.arrays[0].smt = TlbSmt::kPartitioned;
+  config.arrays[1].smt = TlbSmt::kReplicated;
+  return config;
+}
+
+// Pieces on both levels.
+TlbHierarchyConfig Fractured() {
+  using enum TlbReplacement;
+  using enum TlbSide;
+  TlbHierarchyConfig config;
+  config.arrays = {Named("itlb", 1, kInst, k4K, ArrayOf(8, 4, kLru)),
+                   Named("dtlb", 1, kData, k4KAnd2M, ArrayOf(8, 8, kRandom)),
+                   Named("stlb", 2, kUnified, k4K, ArrayOf(32, 4, kFifo))};
+  config.arrays[2].fracture = true;
+  return config;
+}
+
+// Two banks on the second level and on the data side; a second level for each
+// side.
+TlbHierarchyConfig Banked() {
+  using enum TlbReplacement;
+  using enum TlbSide;
+  TlbHierarchyConfig config;
+  config.arrays = {
+      Named("itlb", 1, kInst, k4K, ArrayOf(8, 2, kLru)),
+      Named("dtlb_a", 1, kData, k4KAnd2M, ArrayOf(4, 2, kLru)),
+      Named("dtlb_b", 1, kData, k4KAnd2M, ArrayOf(8, 4, kTreePlru)),
+      Named("stlb_i", 2, kInst, k4K, ArrayOf(16, 2, kLru)),
+      Named("stlb_d0", 2, kData, kAll, ArrayOf(16, 4, kLru, TlbHash::kXor7)),
+      Named("stlb_d1", 2, kData, kAll, ArrayOf(8, 2, kLru, TlbHash::kXor8))};
+  return config;
+}
+
+TlbHierarchyConfig Unified() {
+  using enum TlbReplacement;
+  TlbHierarchyConfig config;
+  config.arrays = {
+      Named("utlb", 1, TlbSide::kUnified, kAll, ArrayOf(8, 8, kLru)),
+      Named("stlb", 2, TlbSide::kUnified, kAll, ArrayOf(16, 4, kLru))};
+  return config;
+}
+
+TlbHierarchyConfig OneLevel() {
+  TlbHierarchyConfig config = Unified();
+  config.arrays.pop_back();
+  return config;
+}
+
+TlbHierarchyConfig With(TlbInclusion inclusion, TlbHierarchyConfig config) {
+  config.inclusion = inclusion;
+  return config;
+}
+
+TlbHierarchyConfig Shared(TlbSmt first_level, TlbSmt second_level,
+                          TlbHierarchyConfig config) {
+  for (TlbConfig& array : config.arrays) {
+    array.smt = array.level == 1 ? first_level : second_level;
+  }
+  return config;
+}
+
+TlbHierarchyConfig FewPcids(TlbHierarchyConfig config) {
+  for (TlbConfig& array : config.arrays) {
+    array.pcid_slots = array.level == 1 ? 0 : 2;
+  }
+  return config;
+}
+
+std::vector<Case> Cases() {
+  using enum TlbSmt;
+  std::vector<Case> cases;
+  struct Rule {
+    const char* name;
+    TlbInclusion inclusion;
+  };
+  for (const Rule& rule : {Rule{"None", TlbInclusion::kNone},
+                           Rule{"Inclusive", TlbInclusion::kInclusive},
+                           Rule{"Exclusive", TlbInclusion::kExclusive}}) {
+    const auto add = [&](std::string name, TlbHierarchyConfig config,
+                         uint32_t threads) {
+      cases.push_back(
+          {rule.name + name, With(rule.inclusion, std::move(config)), threads});
+    };
+    add("Skylake", SmallSkylake(), 2);
+    add("Fractured", Fractured(), 1);
+    add("FracturedReplicated", Shared(kReplicated, kCompetitive, Fractured()),
+        2);
+    add("Banked", Banked(), 1);
+    add("Unified", Unified(), 2);
+    add("UnifiedPartitioned", Shared(kPartitioned, kCompetitive, Unified()), 2);
+    add("UnifiedAllReplicated", Shared(kReplicated, kReplicated, Unified()), 3);
+    add("OneLevel", OneLevel(), 2);
+    add("FewPcids", FewPcids(SmallSkylake()), 2);
+  }
+  return cases;
+}
+
+class TlbHierarchyDifferentialTest : public testing::TestWithParam<Case> {};
+
+TEST_P(TlbHierarchyDifferentialTest, TwinsStayEqualUnderRandomOperations) {
+  ASSERT_TRUE(Validate(GetParam().config, GetParam().threads).ok());
+  Pair pair(GetParam());
+  for (int step = 0; step < 6000; ++step) {
+    pair.Step();
+    if (HasFatalFailure()) FAIL() << "operation of step " << step;
+    pair.ExpectEqual();
+    if (HasFatalFailure()) FAIL() << "state after step " << step;
+  }
+  // The sequence reaches what it is about.
+  TlbCounters sum;
+  for (const TlbCounters& counters : pair.counters()) {
+    EXPECT_GT(counters.hits, 0u);
+    EXPECT_GT(counters.fills, 0u);
+    sum += counters;
+  }
+  EXPECT_GT(sum.evictions, 100u);
+  EXPECT_GT(sum.invalidated, 100u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, TlbHierarchyDifferentialTest,
+                         testing::ValuesIn(Cases()), [](const auto& case_info) {
+                           return case_info.param.name;
+                         });
+
+}  // namespace
+}  // namespace lookaside
