@@ -134,7 +134,7 @@ class Collector {
     std::vector<std::pair<const toml::key*, const toml::node*>> children;
     for (const auto& [key, node] : table) children.emplace_back(&key, &node);
     // toml++ sorts by name; the order of arrays is that of the text.
-    std::ranges::stable_sort(children, [](const auto& a, const auto& b) {
+    std::ranges::sort(children, [](const auto& a, const auto& b) {
       const auto at = [](const auto& child) {
         const toml::source_position begin = child.first->source().begin;
         return std::pair(begin.line, begin.column);
