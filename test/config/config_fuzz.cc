@@ -27,7 +27,8 @@ void FuzzFile(std::string_view text) {
 }
 
 void FuzzSet(std::string_view key, std::string_view value) {
-  SimConfig config = LoadPreset("textbook").value();
+  static const SimConfig kTextbook = LoadPreset("textbook").value();
+  SimConfig config = kTextbook;
   const absl::Status status = Set(config, key, value);
   if (!status.ok()) CheckOneLine(status);
 }
