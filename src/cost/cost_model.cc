@@ -14,6 +14,7 @@ CostModel CostModel::From(const CostConfig& config, uint64_t mhz) {
   model.invpcid = config.invpcid.InCycles(mhz);
   model.cr3_flush = config.cr3_flush.InCycles(mhz);
   model.cr3_noflush = config.cr3_noflush.InCycles(mhz);
+  model.cr4_pge = config.cr4_pge.InCycles(mhz);
   return model;
 }
 

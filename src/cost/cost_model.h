@@ -42,6 +42,7 @@ struct CostConfig {
   CostAmount invpcid;      // of one address or of one PCID
   CostAmount cr3_flush;    // MOV to CR3 that flushes
   CostAmount cr3_noflush;  // MOV to CR3 with bit 63 set
+  CostAmount cr4_pge;      // clearing and setting CR4.PGE
 
   friend bool operator==(const CostConfig&, const CostConfig&) = default;
 };
@@ -57,6 +58,7 @@ struct CostModel {
   Cycles invpcid;
   Cycles cr3_flush;
   Cycles cr3_noflush;
+  Cycles cr4_pge;
 
   static CostModel From(const CostConfig& config, uint64_t mhz);
 };

@@ -28,6 +28,7 @@ struct TopologyConfig {
                          const TopologyConfig&) = default;
 };
 
+// An error names the key, its value and what is allowed.
 absl::Status Validate(const TopologyConfig& config);
 
 }  // namespace lookaside

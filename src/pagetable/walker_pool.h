@@ -46,9 +46,13 @@ class WalkerPool {
     return start;
   }
 
-  void AddTo(Digest& digest) const {
+  // `now`: no later Acquire will name an earlier time. A walker that is free
+  // by then is as good as any other free one.
+  void AddTo(Digest& digest, Cycles now) const {
     digest.Add(busy_until_.size());
-    for (const Cycles until : busy_until_) digest.Add(until);
+    for (const Cycles until : busy_until_) {
+      digest.Add(until > now ? until : Cycles());
+    }
   }
   friend bool operator==(const WalkerPool&, const WalkerPool&) = default;
 

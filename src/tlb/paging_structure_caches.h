@@ -36,6 +36,7 @@
 #include "lookaside/base/address.h"
 #include "lookaside/base/digest.h"
 #include "lookaside/tlb/context_table.h"
+#include "lookaside/tlb/find_way.h"
 #include "lookaside/tlb/psc_config.h"
 
 namespace lookaside {
@@ -111,6 +112,14 @@ class PagingStructureCaches {
   void Fill(ContextTag tag, VirtPage page, PagingLevel level,
             const PscEntry& entry);
 
+  // The same for what Find, called just before, did not find: without search.
+  // REQUIRES: also !Contains(tag, page, level).
+  void FillAbsent(ContextTag tag, VirtPage page, PagingLevel level,
+                  const PscEntry& entry) {
+    Array& array = at(level);
+    if (array.ways != 0) array.Insert(Key(tag, page, level), entry);
+  }
+
   // INVLPG of `page`: PscConfig::invlpg_scope says what it drops of `tag`.
   // Returns how many entries, as do all that follow.
   size_t Invlpg(ContextTag tag, VirtPage page);
@@ -146,6 +155,7 @@ class PagingStructureCaches {
     uint32_t Way(size_t first, uint64_t key) const;
     void MoveToFront(size_t first, uint32_t way);
     void Fill(uint64_t key, const PscEntry& entry);
+    void Insert(uint64_t key, const PscEntry& entry);
     bool Erase(uint64_t key);
     size_t EraseIf(absl::FunctionRef<bool(ContextTag)> drop);
 
@@ -172,9 +182,19 @@ inline size_t PagingStructureCaches::Array::First(uint64_t key) const {
 // The way that holds `key`, or `ways`.
 inline uint32_t PagingStructureCaches::Array::Way(size_t first,
                                                   uint64_t key) const {
-  uint32_t way = 0;
-  while (way < ways && keys[first + way] != key) ++way;
-  return way;
+  return FindWay(keys.data() + first, ways, key);
+}
+
+// Overwrites the least recently used entry of the set.
+inline void PagingStructureCaches::Array::Insert(uint64_t key,
+                                                 const PscEntry& entry) {
+  const size_t first = First(key);
+  for (size_t i = first + ways - 1; i > first; --i) {
+    keys[i] = keys[i - 1];
+    entries[i] = entries[i - 1];
+  }
+  keys[first] = key;
+  entries[first] = entry;
 }
 
 inline const PscEntry* PagingStructureCaches::Array::Find(uint64_t key) {

@@ -36,6 +36,7 @@ class PcidSlots {
   // lost its slot to it, whose entries the caller drops.
   std::optional<ContextTag> Use(ContextTag context, ThreadSlot thread) {
     std::vector<ContextTag>& list = lists_[per_thread_ ? thread.value() : 0];
+    if (!list.empty() && list.front() == context) return std::nullopt;
     const auto known = std::find(list.begin(), list.end(), context);
     if (known != list.end()) {
       std::rotate(list.begin(), known, known + 1);

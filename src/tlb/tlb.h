@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "lookaside/base/digest.h"
+#include "lookaside/tlb/find_way.h"
 #include "lookaside/tlb/pcid_slots.h"
 #include "lookaside/tlb/replacement.h"
 #include "lookaside/tlb/set_index.h"
@@ -53,7 +54,12 @@ class Tlb {
   // The slot of the entry of exactly `size` that translates `page` for
   // `context`, its own or a global one; kMiss if there is none. Changes
   // nothing.
-  uint32_t Find(const TlbContext& context, VirtPage page, PageSize size) const;
+  uint32_t Find(const TlbContext& context, VirtPage page, PageSize size) const {
+    const uint32_t first = FirstSlot(context.thread, page, size);
+    const uint32_t slot = FindKey(first, MakeTlbKey(context.tag, page, size));
+    if (slot != kMiss || globals_ == 0) return slot;
+    return FindKey(first, MakeTlbKey(context.global, page, size));
+  }
 
   // Whether any entry of this size is held: a cheap reason not to look.
   bool HoldsSize(PageSize size) const { return counts_[Index(size)] != 0; }
@@ -111,8 +117,14 @@ class Tlb {
   };
 
   void Divide(uint32_t mask);
-  uint32_t FirstSlot(ThreadSlot thread, VirtPage page, PageSize size) const;
-  uint32_t FindKey(uint32_t first_slot, TlbKey key) const;
+  uint32_t FirstSlot(ThreadSlot thread, VirtPage page, PageSize size) const {
+    return (first_set_[thread.value()] + set_index_(PageIndex(page, size))) *
+           ways_;
+  }
+  uint32_t FindKey(uint32_t first_slot, TlbKey key) const {
+    const uint32_t way = FindWay(&keys_[first_slot], ways_, key);
+    return way == ways_ ? kMiss : first_slot + way;
+  }
   void Store(uint32_t slot, const TlbEntry& entry);
   bool InShareOf(uint32_t slot, ThreadSlot thread) const;
   void AddSetTo(Digest& digest, const ContextTable& contexts,

@@ -7,6 +7,7 @@
 #ifndef LOOKASIDE_TLB_TLB_CONFIG_H_
 #define LOOKASIDE_TLB_TLB_CONFIG_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -60,6 +61,9 @@ class PageSizeSet {
  private:
   uint8_t bits_ = 0;
 };
+
+// The most arrays that may hold one page size on one level and side.
+inline constexpr size_t kMaxTlbBanks = 8;
 
 // One array.
 struct TlbConfig {

@@ -30,6 +30,10 @@ TlbHierarchy::TlbHierarchy(const TlbHierarchyConfig& config, uint32_t threads,
     for (uint32_t number : {1u, 2u}) {
       levels_[number - 1][static_cast<size_t>(side)] = MakeLevel(number, side);
     }
+    const Banks& banks = level(1, side).banks[Index(PageSize::k4K)];
+    if (banks.count == 1 && !unified_first_level_) {
+      only_first_4k_[static_cast<size_t>(side)] = banks.arrays[0];
+    }
   }
 }
 
@@ -43,8 +47,8 @@ TlbHierarchy::Level TlbHierarchy::MakeLevel(uint32_t number,
     for (PageSize size : kAllPageSizes) {
       if (!config.pages.Has(size)) continue;
       Banks& banks = level.banks[Index(size)];
-      banks.arrays.push_back(static_cast<uint8_t>(i));
-      banks.shift = static_cast<uint32_t>(std::countr_zero(config.sets()));
+      banks.arrays[banks.count++] = static_cast<uint8_t>(i);
+      banks.shift = static_cast<uint8_t>(std::countr_zero(config.sets()));
       if (number == 1 || config.fracture) fracture_to[Index(size)] = size;
     }
   }
@@ -60,7 +64,7 @@ TlbHierarchy::Level TlbHierarchy::MakeLevel(uint32_t number,
 uint8_t TlbHierarchy::ArrayFor(const Level& level, VirtPage page,
                                PageSize size) const {
   const std::optional<PageSize> held = level.held_as[Index(size)];
-  if (!held) return kNoArray;
+  if (!held) return kNone;
   return level.banks[Index(*held)].Of(PageIndex(page, *held));
 }
 
@@ -190,7 +194,7 @@ void TlbHierarchy::CountMiss(AccessSide side, VirtPage page, PageSize size,
                              std::span<TlbCounters> counters) const {
   for (int number : {1, 2}) {
     const uint8_t array = ArrayFor(level(number, side), page, size);
-    if (array != kNoArray) ++counters[array].misses;
+    if (array != kNone) ++counters[array].misses;
   }
 }
 

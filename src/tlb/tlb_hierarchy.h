@@ -67,6 +67,15 @@ class TlbHierarchy {
   Found Lookup(AccessSide side, const TlbContext& context, VirtPage page,
                std::span<TlbCounters> counters);
 
+  // The only first-level array that holds 4K entries of that side, or kNone
+  // where there are several or where it serves both sides. The hot path looks
+  // there itself (Tlb::Find, Tlb::OnHit) before it calls Lookup.
+  static constexpr uint8_t kNone = 0xff;
+  uint8_t only_first_4k(AccessSide side) const {
+    return only_first_4k_[static_cast<size_t>(side)];
+  }
+  Tlb& array(uint8_t number) { return arrays_[number]; }
+
   // Installs what a walk for `page` found; `walked.size` is the page's.
   // REQUIRES: Lookup finds nothing for that side, page and context.
   Found Fill(AccessSide side, VirtPage page, const TlbEntry& walked,
@@ -101,22 +110,22 @@ class TlbHierarchy {
   // fetches and data accesses matter to it (and folding inexact).
   bool has_unified_first_level() const { return unified_first_level_; }
 
+  // Whether a fill may drop entries from either side's first level.
+  bool is_inclusive() const { return inclusion_ == TlbInclusion::kInclusive; }
+
   void AddTo(Digest& digest, const ContextTable& contexts) const;
   void CheckInvariants() const;
 
  private:
-  static constexpr uint8_t kNoArray = 0xff;
-
   // The arrays of one level and side that hold entries of one size.
   struct Banks {
-    std::vector<uint8_t> arrays;  // a power of two of them
-    uint32_t shift = 0;           // page-number bit that chooses among them
+    uint8_t count = 0;  // a power of two, or 0
+    uint8_t shift = 0;  // page-number bit that chooses among them
+    std::array<uint8_t, kMaxTlbBanks> arrays{};
 
-    bool empty() const { return arrays.empty(); }
+    bool empty() const { return count == 0; }
     uint8_t Of(uint64_t page_index) const {
-      return arrays.size() == 1
-                 ? arrays[0]
-                 : arrays[(page_index >> shift) & (arrays.size() - 1)];
+      return arrays[(page_index >> shift) & (count - 1u)];
     }
   };
   // A level as one side sees it.
@@ -143,7 +152,8 @@ class TlbHierarchy {
 
   TlbInclusion inclusion_;
   std::vector<Tlb> arrays_;
-  std::array<std::array<Level, 2>, 2> levels_;  // [level - 1][side]
+  std::array<std::array<Level, 2>, 2> levels_;          // [level - 1][side]
+  std::array<uint8_t, 2> only_first_4k_{kNone, kNone};  // by side
   bool unified_first_level_ = false;
 };
 

@@ -111,11 +111,11 @@ absl::Status ValidateBanks(const TlbHierarchyConfig& config,
           tlb.sets());
     }
   }
-  if (!std::has_single_bit(banks)) {
+  if (!std::has_single_bit(banks) || banks > kMaxTlbBanks) {
     return InvalidArgument(
         "tlb.{}: {} arrays hold {} pages on level {}; the number of banks must "
-        "be a power of two",
-        first.name, banks, Name(size), first.level);
+        "be a power of two, at most {}",
+        first.name, banks, Name(size), first.level, kMaxTlbBanks);
   }
   return absl::OkStatus();
 }

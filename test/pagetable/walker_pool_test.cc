@@ -8,7 +8,7 @@ namespace {
 
 Fingerprint FingerprintOf(const WalkerPool& pool) {
   Digest digest;
-  pool.AddTo(digest);
+  pool.AddTo(digest, Cycles());
   return digest.Finish();
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hardware as a kernel reaches it when nothing lies between the two: it
+// loads contexts, invalidates, writes page tables, allocates frames, and is
+// charged for its own work. A kernel touches the machine in no other way.
+//
+// Holds a reference and nothing else: make one where it is needed.
+#ifndef LOOKASIDE_KERNEL_BARE_METAL_H_
+#define LOOKASIDE_KERNEL_BARE_METAL_H_
+
+#include "lookaside/base/cycles.h"
+#include "lookaside/base/ids.h"
+#include "lookaside/cost/cost_ledger.h"
+#include "lookaside/machine/machine.h"
+#include "lookaside/tlb/invalidation.h"
+
+namespace lookaside {
+
+class BareMetal {
+ public:
+  explicit BareMetal(Machine& machine) : machine_(machine) {}
+
+  PhysicalMemory& memory() { return machine_.memory(); }
+  const CostModel& costs() const { return machine_.costs(); }
+  int paging_levels() const {
+    return static_cast<int>(machine_.config().paging.levels);
+  }
+  NodeId NodeOf(CpuId cpu) const { return machine_.topology().NodeOf(cpu); }
+
+  void LoadContext(CpuId cpu, const AddressSpace& space, ContextLoad load) {
+    machine_.LoadContext(cpu, space, load);
+  }
+  void Invalidate(CpuId cpu, const Invalidation& invalidation) {
+    machine_.Invalidate(cpu, invalidation);
+  }
+  void Charge(CpuId cpu, CostKind kind, Cycles cycles) {
+    machine_.cpu(cpu).Charge(kind, cycles);
+  }
+
+ private:
+  Machine& machine_;
+};
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_KERNEL_BARE_METAL_H_

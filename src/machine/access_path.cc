@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/machine/access_path.h"
+
+#include <algorithm>
+
+#include "lookaside/base/check.h"
+
+namespace lookaside {
+namespace {
+
+constexpr uint64_t kOffsetMask = kPageBytes - 1;
+
+bool Permits(uint8_t flags, const WalkAccess& access) {
+  if (access.write && (flags & kTlbWritable) == 0) return false;
+  if (access.user && (flags & kTlbUser) == 0) return false;
+  return !access.fetch || (flags & kTlbNoExecute) == 0;
+}
+
+uint8_t FlagsOf(const WalkResult& walk) {
+  return static_cast<uint8_t>((walk.permissions.writable ? kTlbWritable : 0) |
+                              (walk.permissions.user ? kTlbUser : 0) |
+                              (walk.permissions.nx ? kTlbNoExecute : 0) |
+                              (walk.dirty ? kTlbDirty : 0) |
+                              (walk.global ? kTlbGlobal : 0));
+}
+
+WalkAccess UserAccess(AccessSide side, bool write) {
+  return {.write = write, .user = true, .fetch = side == AccessSide::kInst};
+}
+
+}  // namespace
+
+AccessPath::AccessPath(const AccessResources& resources)
+    : r_(resources),
+      last_(resources.core.last_pages),
+      tlb_counters_(resources.cpu.counters().tlb) {
+  LOOKASIDE_CHECK(r_.cpu.has_context());
+  const ThreadSlot thread = r_.cpu.tlb_context().thread;
+  if (last_.owner == thread) return;
+  last_.Clear();
+  last_.owner = thread;
+}
+
+size_t AccessPath::Play(std::span<const TraceEvent> events) {
+  size_t done = 0;
+  while (done < events.size()) {
+    const size_t end = std::min(events.size(), done + kMostPending);
+    // In a register: the loop below is the replay's hottest.
+    uint64_t pending = 0;
+    for (; done < end; ++done) {
+      const TraceEvent& event = events[done];
+      const uint64_t address = event.address.value();
+      const uint64_t page = address >> kPageShift;
+      const auto kind = static_cast<unsigned>(event.kind);
+      if ((address & kOffsetMask) + event.size <= kPageBytes) [[likely]] {
+        if (last_.page[kind] == page || HitsFirstLevel(event.kind, page)) {
+          pending += uint64_t{1} << (kind * kPendingBits);
+          continue;
+        }
+      }
+      pending_ = pending;
+      pending = 0;
+      if (!PlayEvent(event)) return done;
+    }
+    pending_ = pending;
+    Settle();
+  }
+  return done;
+}
+
+// A hit that only moves its entry to the front, in the array that the side
+// used last: worth as much as a repeat, and counted as one. Everything else
+// is left to Translate. Measured by BM_ReplayDecoded.
+inline bool AccessPath::HitsFirstLevel(EventKind kind, uint64_t page) {
+  // Of the flags that matter to the kind, those that must be set.
+  constexpr uint8_t kStoreFlags = kTlbUser | kTlbWritable | kTlbDirty;
+  constexpr uint8_t kMatter[] = {kTlbUser | kTlbNoExecute, kTlbUser,
+                                 kStoreFlags, kStoreFlags};
+  constexpr uint8_t kWanted[] = {kTlbUser, kTlbUser, kStoreFlags, kStoreFlags};
+  const auto number = static_cast<unsigned>(kind);
+  const AccessSide side =
+      kind == EventKind::kFetch ? AccessSide::kInst : AccessSide::kData;
+  const uint8_t array = last_.array[static_cast<size_t>(side)];
+  if (array != r_.core.tlb.only_first_4k(side)) return false;
+  // An event that resumes after a fault must not begin anew.
+  if (r_.cpu.translations_done() != 0) return false;
+  Tlb& tlb = r_.core.tlb.array(array);
+  const uint32_t slot = tlb.Find(r_.cpu.tlb_context(),
+                                 VirtPage(page & kVirtPageMask), PageSize::k4K);
+  if (slot == Tlb::kMiss) return false;
+  const uint8_t flags = tlb.flags(slot);
+  if ((flags & kMatter[number]) != kWanted[number]) return false;
+  tlb.OnHit(slot);
+  RememberPage(side, page, flags);
+  return true;
+}
+
+bool AccessPath::Play(Run& run) {
+  // Whole runs are booked together while their counts fit 16 bits.
+  if (++runs_pending_ == kMostRunsPending) Settle();
+  const std::array<TraceEvent, 2> heads = run.heads;
+  const uint8_t count = run.head_count;
+  for (uint8_t i = 0; i < count; ++i) {
+    if (!PlayHead(heads[i])) {
+      // Keep the head of the other side too: `more` counts on its page.
+      run.heads = {heads[i], heads[1 - i]};
+      run.head_count = static_cast<uint8_t>(count - i);
+      return false;
+    }
+  }
+  run.head_count = 0;
+  for (const TraceEvent& head : heads) {
+    const bool fetches = head.kind == EventKind::kFetch;
+    for (unsigned kind = fetches ? 0 : 1; kind < (fetches ? 1 : 4); ++kind) {
+      if (run.more[kind] == 0) continue;
+      if (!Repeat(head, static_cast<EventKind>(kind), run.more[kind])) {
+        run.heads = heads;
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool AccessPath::PlayHead(const TraceEvent& event) {
+  const uint64_t address = event.address.value();
+  const uint64_t page = address >> kPageShift;
+  const auto kind = static_cast<unsigned>(event.kind);
+  if ((address & kOffsetMask) + event.size <= kPageBytes &&
+      (last_.page[kind] == page || HitsFirstLevel(event.kind, page))) {
+    pending_ += uint64_t{1} << (kind * kPendingBits);
+    return true;
+  }
+  return PlayEvent(event);
+}
+
+// `count` events of `kind` on the page of `head`. Unless a fault's handler
+// has changed the TLBs since, none of them has anything to look up.
+bool AccessPath::Repeat(const TraceEvent& head, EventKind kind,
+                        uint16_t& count) {
+  const auto number = static_cast<unsigned>(kind);
+  if (last_.page[number] != head.address.value() >> kPageShift) {
+    TraceEvent event = head;
+    event.kind = kind;
+    if (!PlayEvent(event)) return false;
+    --count;
+  }
+  pending_ += uint64_t{count} << (number * kPendingBits);
+  count = 0;
+  return true;
+}
+
+// An event that has something to look up, page by page; a modify does all its
+// loads, then all its stores.
+bool AccessPath::PlayEvent(const TraceEvent& event) {
+  Settle();
+  const uint64_t first = event.address.value() >> kPageShift;
+  const uint64_t pages =
+      (((event.address.value() & kOffsetMask) + event.size - 1) >> kPageShift) +
+      1;
+  const bool modify = event.kind == EventKind::kModify;
+  const AccessSide side =
+      event.kind == EventKind::kFetch ? AccessSide::kInst : AccessSide::kData;
+  const uint64_t translations = modify ? 2 * pages : pages;
+  for (uint64_t i = r_.cpu.translations_done(); i < translations; ++i) {
+    const bool write =
+        event.kind == EventKind::kStore || (modify && i >= pages);
+    const uint64_t page = first + (i >= pages ? i - pages : i);
+    if (!Translate(side, page, write)) {
+      r_.cpu.set_translations_done(static_cast<uint8_t>(i));
+      return false;
+    }
+  }
+  r_.cpu.set_translations_done(0);
+  CountEvent(event.kind);
+  return true;
+}
+
+void AccessPath::CountEvent(EventKind kind) {
+  CpuCounters& counters = r_.cpu.counters();
+  uint64_t steps = r_.pacing == Pacing::kAccesses ? Accesses(kind) : 0;
+  switch (kind) {
+    case EventKind::kFetch:
+      ++counters.ifetches;
+      ++counters.instructions;
+      steps = 1;
+      break;
+    case EventKind::kLoad:
+      ++counters.loads;
+      break;
+    case EventKind::kStore:
+      ++counters.stores;
+      break;
+    case EventKind::kModify:
+      ++counters.loads;
+      ++counters.stores;
+      break;
+  }
+  r_.cpu.Charge(CostKind::kBase, r_.costs.instruction * steps);
+}
+
+// Books the repeats that the hot loop only counted.
+void AccessPath::Settle() {
+  runs_pending_ = 0;
+  if (pending_ == 0) return;
+  constexpr uint64_t kMask = kMostPending;
+  const uint64_t fetches = pending_ & kMask;
+  const uint64_t loads = (pending_ >> kPendingBits) & kMask;
+  const uint64_t stores = (pending_ >> (2 * kPendingBits)) & kMask;
+  const uint64_t modifies = pending_ >> (3 * kPendingBits);
+  pending_ = 0;
+  const uint64_t data = loads + stores + 2 * modifies;
+  CpuCounters& counters = r_.cpu.counters();
+  counters.ifetches += fetches;
+  counters.instructions += fetches;
+  counters.loads += loads + modifies;
+  counters.stores += stores + modifies;
+  counters.translation.l1_hits += fetches + data;
+  const std::array<uint8_t, 2>& arrays = last_.array;
+  tlb_counters_[arrays[0]].hits += fetches;
+  tlb_counters_[arrays[1]].hits += data;
+  const Cycles latency(r_.core.tlb.latency(arrays[0]) * fetches +
+                       r_.core.tlb.latency(arrays[1]) * data);
+  r_.cpu.Charge(CostKind::kL1Tlb, latency);
+  const uint64_t steps =
+      r_.pacing == Pacing::kInstructions ? fetches : fetches + data;
+  r_.cpu.Charge(CostKind::kBase, r_.costs.instruction * steps);
+}
+
+// One page of one access. `page` is the whole of the address above the page
+// offset: the hot loop compares it so.
+bool AccessPath::Translate(AccessSide side, uint64_t page, bool write) {
+  const VirtPage virt_page(page & kVirtPageMask);
+  const TlbContext& context = r_.cpu.tlb_context();
+  TlbHierarchy& tlb = r_.core.tlb;
+  TlbHierarchy::Found found =
+      tlb.Lookup(side, context, virt_page, tlb_counters_);
+  const bool denied =
+      found.level != 0 && !Permits(found.flags, UserAccess(side, write));
+  if (found.level == 0 || denied) return Walk(side, virt_page, write, denied);
+  TranslationCounters& counters = r_.cpu.counters().translation;
+  if (found.level == 1) {
+    r_.cpu.Charge(CostKind::kL1Tlb, Cycles(tlb.latency(found.array)));
+  } else {
+    r_.cpu.Charge(CostKind::kStlb, Cycles(tlb.latency(found.second_array)));
+  }
+  if (write && (found.flags & kTlbDirty) == 0) {
+    if (!AssistDirty(virt_page)) return false;
+    found.flags |= kTlbDirty;
+  }
+  ++(found.level == 1 ? counters.l1_hits : counters.stlb_hits);
+  tlb.CountHit(side, virt_page, found, tlb_counters_);
+  Remember(side, page, found);
+  return true;
+}
+
+void AccessPath::Remember(AccessSide side, uint64_t page,
+                          const TlbHierarchy::Found& found) {
+  last_.array[static_cast<size_t>(side)] = found.array;
+  if (r_.core.tlb.has_unified_first_level()) last_.Clear();
+  RememberPage(side, page, found.flags);
+}
+
+WalkResult AccessPath::RunWalker(VirtPage page, WalkAccess access) {
+  if (!IsCanonical(StartOf(page), r_.levels)) {
+    WalkResult none;
+    none.fault = WalkFault::kNonCanonical;
+    return none;
+  }
+  const WalkRequest request{.root = r_.cpu.space().root,
+                            .levels = r_.levels,
+                            .tag = r_.cpu.tlb_context().tag,
+                            .page = page,
+                            .access = access};
+  WalkResult walk =
+      r_.walker.Walk(request, {r_.core.psc, r_.core.lines, r_.l3,
+                               r_.memory.tables, r_.memory.frames, r_.node});
+  if (r_.costs.refill) walk.cycles = *r_.costs.refill;
+  const Cycles now = r_.cpu.clock();
+  const Cycles start = r_.core.walkers.Acquire(now, walk.cycles);
+  r_.cpu.Charge(CostKind::kWalkWait, start - now);
+  return walk;
+}
+
+// `denied`: there is an entry, but it does not permit the access.
+bool AccessPath::Walk(AccessSide side, VirtPage page, bool write, bool denied) {
+  const WalkAccess access = UserAccess(side, write);
+  const WalkResult walk = RunWalker(page, access);
+  if (walk.fault != WalkFault::kNone) {
+    Raise(walk, page, access);
+    return false;
+  }
+  r_.cpu.Charge(CostKind::kWalk, walk.cycles);
+  CountWalk(walk);
+  const TlbContext& context = r_.cpu.tlb_context();
+  TlbHierarchy& tlb = r_.core.tlb;
+  tlb.CountMiss(side, page, walk.size, tlb_counters_);
+  if (denied) tlb.DropPage(context, page, true, tlb_counters_);
+  TlbEntry entry;
+  entry.page = AlignDown(page, walk.size);
+  entry.frame = walk.frame;
+  entry.context = walk.global ? context.global : context.tag;
+  entry.size = walk.size;
+  entry.origin = walk.size;
+  entry.flags = FlagsOf(walk);
+  entry.thread = context.thread;
+  const TlbHierarchy::Found found = tlb.Fill(side, page, entry, tlb_counters_);
+  if (tlb.is_inclusive() || denied) last_.Clear();
+  Remember(side, StartOf(page).value() >> kPageShift, found);
+  return true;
+}
+
+bool AccessPath::AssistDirty(VirtPage page) {
+  const WalkAccess access = UserAccess(AccessSide::kData, true);
+  const WalkResult walk = RunWalker(page, access);
+  if (walk.fault != WalkFault::kNone) {
+    Raise(walk, page, access);
+    return false;
+  }
+  TranslationCounters& counters = r_.cpu.counters().translation;
+  ++counters.dirty_assists;
+  counters.dirty_assist_loads += walk.loads;
+  r_.cpu.Charge(CostKind::kDirtyAssist, walk.cycles + r_.costs.dirty_assist);
+  r_.core.tlb.SetDirty(r_.cpu.tlb_context(), page);
+  return true;
+}
+
+void AccessPath::CountWalk(const WalkResult& walk) {
+  TranslationCounters& counters = r_.cpu.counters().translation;
+  ++counters.walks;
+  counters.walk_loads += walk.loads;
+  for (size_t i = 0; i < walk.loads_by_level.size(); ++i) {
+    counters.walk_loads_by_level[i] += walk.loads_by_level[i];
+  }
+  for (size_t i = 0; i < walk.loads_by_place.size(); ++i) {
+    counters.walk_loads_by_place[i] += walk.loads_by_place[i];
+  }
+  if (walk.psc_hit != PagingLevel::kPte) {
+    ++counters.psc_hits[static_cast<size_t>(walk.psc_hit)];
+  }
+}
+
+void AccessPath::Raise(const WalkResult& walk, VirtPage page,
+                       WalkAccess access) {
+  TranslationCounters& counters = r_.cpu.counters().translation;
+  ++counters.page_faults;
+  counters.fault_walk_loads += walk.loads;
+  r_.cpu.Charge(CostKind::kFault, walk.cycles);
+  const TlbContext& context = r_.cpu.tlb_context();
+  r_.core.tlb.DropPage(context, page, true, tlb_counters_);
+  r_.core.psc.InvalidateAddress(context.tag, page);
+  last_.Clear();
+  fault_ = Fault{StartOf(page), walk.fault, access};
+}
+
+}  // namespace lookaside

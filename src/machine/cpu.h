@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A hardware thread: its clock, what it spent cycles on, what it counted, and
+// the address space loaded on it. Its TLBs are its core's (machine/core.h).
+#ifndef LOOKASIDE_MACHINE_CPU_H_
+#define LOOKASIDE_MACHINE_CPU_H_
+
+#include <cstdint>
+
+#include "lookaside/base/address.h"
+#include "lookaside/base/cycles.h"
+#include "lookaside/base/digest.h"
+#include "lookaside/base/ids.h"
+#include "lookaside/cost/cost_ledger.h"
+#include "lookaside/machine/cpu_counters.h"
+#include "lookaside/tlb/tlb_entry.h"
+
+namespace lookaside {
+
+// What MOV to CR3 loads, in the context of a virtual processor.
+struct AddressSpace {
+  FrameNumber root;  // of the page table
+  Pcid pcid;
+  Vpid vpid;
+
+  friend bool operator==(const AddressSpace&, const AddressSpace&) = default;
+};
+
+class Cpu {
+ public:
+  Cpu(CpuId id, size_t tlb_arrays) : id_(id), counters_(tlb_arrays) {}
+
+  CpuId id() const { return id_; }
+  Cycles clock() const { return clock_; }
+  const CostLedger& ledger() const { return ledger_; }
+  const CpuCounters& counters() const { return counters_; }
+  CpuCounters& counters() { return counters_; }
+
+  // Moves the clock on and books the cycles.
+  void Charge(CostKind kind, Cycles cycles) {
+    clock_ += cycles;
+    ledger_.Add(kind, cycles);
+  }
+  // Idles until `time`, if that is ahead.
+  void IdleUntil(Cycles time) {
+    if (time > clock_) Charge(CostKind::kIdle, time - clock_);
+  }
+
+  bool has_context() const { return has_context_; }
+  const AddressSpace& space() const { return space_; }
+  const TlbContext& tlb_context() const { return tlb_context_; }
+  void SetContext(const AddressSpace& space, const TlbContext& tlb_context) {
+    has_context_ = true;
+    space_ = space;
+    tlb_context_ = tlb_context;
+  }
+
+  // Translations of the event in progress that were done before it faulted.
+  uint8_t translations_done() const { return translations_done_; }
+  void set_translations_done(uint8_t done) { translations_done_ = done; }
+
+  // Counters and ledger are results, not state.
+  void AddTo(Digest& digest) const {
+    digest.Add(id_);
+    digest.Add(clock_);
+    digest.Add(has_context_);
+    digest.Add(space_.root);
+    digest.Add(space_.pcid);
+    digest.Add(space_.vpid);
+    digest.Add(translations_done_);
+  }
+
+ private:
+  CpuId id_;
+  Cycles clock_;
+  CostLedger ledger_;
+  CpuCounters counters_;
+  bool has_context_ = false;
+  AddressSpace space_;
+  TlbContext tlb_context_;
+  uint8_t translations_done_ = 0;
+};
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_MACHINE_CPU_H_

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/machine/machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lookaside/base/check.h"
+#include "lookaside/base/status.h"
+#include "lookaside/tlb/validate_tlb.h"
+
+namespace lookaside {
+
+absl::Status Validate(const MachineConfig& config) {
+  LOOKASIDE_RETURN_IF_ERROR(Validate(config.topology));
+  LOOKASIDE_RETURN_IF_ERROR(
+      Validate(config.tlb, config.topology.threads_per_core));
+  LOOKASIDE_RETURN_IF_ERROR(Validate(config.psc));
+  LOOKASIDE_RETURN_IF_ERROR(Validate(config.walk));
+  return Validate(config.paging);
+}
+
+absl::StatusOr<std::unique_ptr<Machine>> Machine::Create(
+    const MachineConfig& config) {
+  LOOKASIDE_RETURN_IF_ERROR(Validate(config));
+  const Topology topology(config.topology);
+  LOOKASIDE_ASSIGN_OR_RETURN(
+      FrameAllocator frames,
+      FrameAllocator::Create(topology.nodes(), config.paging.node_memory,
+                             topology.nodes_per_socket()));
+  return std::unique_ptr<Machine>(new Machine(config, std::move(frames)));
+}
+
+Machine::Machine(const MachineConfig& config, FrameAllocator frames)
+    : config_(config),
+      topology_(config.topology),
+      costs_(CostModel::From(config.cost, config.topology.mhz)),
+      walker_(config.walk, config.topology.mhz),
+      memory_{std::move(frames), TableMemory()},
+      cpus_(topology_.cpus()),
+      cores_(topology_.cores()),
+      l3_(topology_.sockets()) {}
+
+Cpu& Machine::cpu(CpuId id) {
+  LOOKASIDE_CHECK(id.value() < topology_.cpus());
+  return cpus_[id.value()].GetOrMake(id, config_.tlb.arrays.size());
+}
+
+Core& Machine::core(CpuId cpu) {
+  const uint32_t number = topology_.CoreOf(cpu).value();
+  // Cores draw different random numbers, whichever was used first.
+  return cores_[number].GetOrMake(config_.tlb, config_.psc, config_.walk,
+                                  topology_.threads_per_core(),
+                                  config_.seed + uint64_t{number} * 1024);
+}
+
+PageTableLineCache& Machine::l3(CpuId cpu) {
+  return l3_[topology_.SocketOf(cpu).value()].GetOrMake(
+      config_.walk.l3, config_.walk.data_pressure);
+}
+
+std::vector<CpuId> Machine::used_cpus() const {
+  std::vector<CpuId> used;
+  for (uint32_t i = 0; i < cpus_.size(); ++i) {
+    if (cpus_[i].has_value()) used.push_back(CpuId(i));
+  }
+  return used;
+}
+
+AccessResources Machine::Resources(CpuId id, Pacing pacing) {
+  return {.cpu = cpu(id),
+          .core = core(id),
+          .l3 = l3(id),
+          .memory = memory_,
+          .walker = walker_,
+          .costs = costs_,
+          .node = topology_.NodeOf(id),
+          .levels = static_cast<int>(config_.paging.levels),
+          .pacing = pacing};
+}
+
+Machine::AccessResult Machine::Access(CpuId cpu,
+                                      std::span<const TraceEvent> events,
+                                      Pacing pacing) {
+  AccessPath path(Resources(cpu, pacing));
+  const size_t consumed = path.Play(events);
+  return {consumed, path.fault()};
+}
+
+Machine::AccessResult Machine::AccessRuns(CpuId cpu, std::span<Run> runs,
+                                          Pacing pacing) {
+  LOOKASIDE_DCHECK(folding_is_exact());
+  AccessPath path(Resources(cpu, pacing));
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (!path.Play(runs[i])) return {i, path.fault()};
+  }
+  return {runs.size(), std::nullopt};
+}
+
+bool Machine::folding_is_exact() const {
+  for (const TlbConfig& array : config_.tlb.arrays) {
+    if (array.level == 1 && array.side == TlbSide::kUnified) return false;
+  }
+  return true;
+}
+
+TlbContext Machine::TagsOf(CpuId cpu, const AddressSpace& space) {
+  ContextTable& contexts = core(cpu).contexts;
+  const ThreadSlot thread = topology_.ThreadOf(cpu);
+  return {contexts.Intern({space.vpid, space.pcid, thread}),
+          contexts.InternGlobal(space.vpid), thread};
+}
+
+void Machine::LoadContext(CpuId id, const AddressSpace& space,
+                          ContextLoad load) {
+  Cpu& cpu_ref = cpu(id);
+  Core& core_ref = core(id);
+  SetActive(id, true);
+  cpu_ref.SetContext(space, TagsOf(id, space));
+  core_ref.last_pages.Clear();
+  core_ref.tlb.OnLoadContext(cpu_ref.tlb_context(), cpu_ref.counters().tlb);
+  if (load == ContextLoad::kFlush) {
+    DropContext(id, cpu_ref.tlb_context().tag);
+  }
+  cpu_ref.Charge(CostKind::kContext, load == ContextLoad::kFlush
+                                         ? costs_.cr3_flush
+                                         : costs_.cr3_noflush);
+}
+
+void Machine::Halt(CpuId cpu) { SetActive(cpu, false); }
+
+void Machine::SetActive(CpuId id, bool active) {
+  Core& core_ref = core(id);
+  const uint32_t bit = 1u << topology_.ThreadOf(id).value();
+  const uint32_t mask =
+      active ? core_ref.active_threads | bit : core_ref.active_threads & ~bit;
+  if (mask == core_ref.active_threads) return;
+  core_ref.active_threads = mask;
+  core_ref.last_pages.Clear();
+  core_ref.tlb.SetActiveThreads(mask, cpu(id).counters().tlb);
+}
+
+void Machine::DropPage(CpuId id, const TlbContext& context, VirtPage page,
+                       bool globals) {
+  Core& core_ref = core(id);
+  core_ref.tlb.DropPage(context, page, globals, cpu(id).counters().tlb);
+  core_ref.psc.Invlpg(context.tag, page);
+}
+
+void Machine::DropContext(CpuId id, ContextTag tag) {
+  core(id).tlb.DropContext(tag, cpu(id).counters().tlb);
+  core(id).psc.InvalidateTag(tag);
+}
+
+// All PCIDs of the running VPID on this hardware thread, and its global
+// translations, which all threads of the core share.
+void Machine::DropThread(CpuId id, bool globals) {
+  Core& core_ref = core(id);
+  const Vpid vpid = cpu(id).space().vpid;
+  const ThreadSlot thread = topology_.ThreadOf(id);
+  const auto drop = [&](ContextTag tag) {
+    const AddressSpaceTag& space = core_ref.contexts.Resolve(tag);
+    return space.vpid == vpid &&
+           (space.global ? globals : space.thread == thread);
+  };
+  core_ref.tlb.DropContextsIf(drop, cpu(id).counters().tlb);
+  core_ref.psc.InvalidateIf(drop);
+}
+
+void Machine::Invalidate(CpuId id, const Invalidation& invalidation) {
+  Cpu& cpu_ref = cpu(id);
+  LOOKASIDE_CHECK(cpu_ref.has_context());
+  core(id).last_pages.Clear();
+  const TlbContext& running = cpu_ref.tlb_context();
+  AddressSpace named = cpu_ref.space();
+  named.pcid = invalidation.pcid;
+  switch (invalidation.scope) {
+    case InvalidationScope::kInvlpg:
+      DropPage(id, running, invalidation.page, true);
+      cpu_ref.Charge(CostKind::kInvalidate, costs_.invlpg);
+      return;
+    case InvalidationScope::kInvpcidAddress:
+      DropPage(id, TagsOf(id, named), invalidation.page, false);
+      cpu_ref.Charge(CostKind::kInvalidate, costs_.invpcid);
+      return;
+    case InvalidationScope::kInvpcidContext:
+      DropContext(id, TagsOf(id, named).tag);
+      cpu_ref.Charge(CostKind::kInvalidate, costs_.invpcid);
+      return;
+    case InvalidationScope::kInvpcidAll:
+    case InvalidationScope::kInvpcidNonGlobal:
+      DropThread(id, invalidation.scope == InvalidationScope::kInvpcidAll);
+      cpu_ref.Charge(CostKind::kInvalidate, costs_.invpcid);
+      return;
+    case InvalidationScope::kCr3:
+      DropContext(id, running.tag);
+      cpu_ref.Charge(CostKind::kContext, costs_.cr3_flush);
+      return;
+    case InvalidationScope::kCr4Pge:
+      DropThread(id, true);
+      cpu_ref.Charge(CostKind::kInvalidate, costs_.cr4_pge);
+      return;
+  }
+}
+
+// Of the core's hardware threads in use.
+Cycles Machine::LeastClock(CoreId core) const {
+  const uint32_t threads = topology_.threads_per_core();
+  std::optional<Cycles> least;
+  for (uint32_t i = 0; i < threads; ++i) {
+    const Lazy<Cpu>& cpu = cpus_[core.value() * threads + i];
+    if (!cpu.has_value()) continue;
+    least = least ? std::min(*least, cpu->clock()) : cpu->clock();
+  }
+  return least.value_or(Cycles());
+}
+
+Fingerprint Machine::Digest() const {
+  lookaside::Digest digest;
+  memory_.AddTo(digest);
+  for (const Lazy<Cpu>& cpu : cpus_) {
+    if (cpu.has_value()) cpu->AddTo(digest);
+  }
+  for (uint32_t i = 0; i < cores_.size(); ++i) {
+    if (!cores_[i].has_value()) continue;
+    digest.Add(i);
+    cores_[i]->AddTo(digest, LeastClock(CoreId(i)));
+  }
+  for (uint32_t i = 0; i < l3_.size(); ++i) {
+    if (!l3_[i].has_value()) continue;
+    digest.Add(i);
+    l3_[i]->AddTo(digest);
+  }
+  return digest.Finish();
+}
+
+void Machine::CheckInvariants() const {
+  for (const Lazy<Core>& core : cores_) {
+    if (core.has_value()) core->tlb.CheckInvariants();
+  }
+}
+
+}  // namespace lookaside

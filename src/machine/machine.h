@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The machine: sockets, cores and hardware threads with their TLBs,
+// paging-structure caches, walkers and clocks, over one physical memory. It
+// knows no policy: it plays accesses, loads contexts, drops translations, and
+// returns a Fault where a page table does not allow an access.
+//
+// Cores, hardware threads and sockets come into being when first used, so an
+// idle CPU costs a pointer, and no operation visits the idle ones.
+//
+// A copyable value: a copy driven on gives the same results as its original.
+// Equal states have equal fingerprints. Not thread-safe.
+//
+//   auto machine = Machine::Create(config).value();
+//   auto table = PageTable::Create(machine->memory(), 4, NodeId(0)).value();
+//   machine->LoadContext(CpuId(0), {.root = table.root()},
+//   ContextLoad::kFlush); auto result = machine->Access(CpuId(0), events,
+//   Pacing::kInstructions); if (result.fault) ...   // map the page, then go on
+//   at result.consumed
+#ifndef LOOKASIDE_MACHINE_MACHINE_H_
+#define LOOKASIDE_MACHINE_MACHINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "lookaside/base/cycles.h"
+#include "lookaside/base/digest.h"
+#include "lookaside/base/ids.h"
+#include "lookaside/base/lazy.h"
+#include "lookaside/cost/cost_model.h"
+#include "lookaside/machine/access_path.h"
+#include "lookaside/machine/core.h"
+#include "lookaside/machine/cpu.h"
+#include "lookaside/machine/fault.h"
+#include "lookaside/machine/machine_config.h"
+#include "lookaside/machine/topology.h"
+#include "lookaside/pagetable/page_table_lines.h"
+#include "lookaside/pagetable/page_walker.h"
+#include "lookaside/pagetable/physical_memory.h"
+#include "lookaside/pagetable/walk_config.h"
+#include "lookaside/tlb/invalidation.h"
+#include "lookaside/tlb/psc_config.h"
+#include "lookaside/tlb/tlb_config.h"
+#include "lookaside/trace/run.h"
+#include "lookaside/trace/trace_event.h"
+
+namespace lookaside {
+
+struct MachineConfig {
+  TopologyConfig topology;
+  TlbHierarchyConfig tlb;
+  PscConfig psc;
+  WalkConfig walk;
+  PagingConfig paging;
+  CostConfig cost;
+  uint64_t seed = 0;  // of random replacement
+};
+
+// An error names the key, its value and what would be right.
+absl::Status Validate(const MachineConfig& config);
+
+// Bit 63 of the value written to CR3, with CR4.PCIDE set.
+enum class ContextLoad : uint8_t {
+  kFlush,    // drops the PCID's entries but global ones
+  kNoFlush,  // drops nothing
+};
+
+class Machine {
+ public:
+  static absl::StatusOr<std::unique_ptr<Machine>> Create(
+      const MachineConfig& config);
+  Machine(const Machine&) = default;
+  Machine& operator=(const Machine&) = delete;
+
+  const MachineConfig& config() const { return config_; }
+  const Topology& topology() const { return topology_; }
+  const CostModel& costs() const { return costs_; }
+  PhysicalMemory& memory() { return memory_; }
+  const PhysicalMemory& memory() const { return memory_; }
+
+  // The hardware thread, made if this is its first use.
+  // REQUIRES: id.value() < topology().cpus(), as in all that follows.
+  Cpu& cpu(CpuId id);
+  // Those in use, in the order of their numbers.
+  std::vector<CpuId> used_cpus() const;
+  const Cpu& used_cpu(CpuId id) const { return *cpus_[id.value()]; }
+
+  struct AccessResult {
+    size_t consumed = 0;  // events done
+    std::optional<Fault> fault;
+  };
+  // Plays the events on `cpu` until one faults. That event is not consumed:
+  // call again with it first once the fault is handled.
+  // REQUIRES: a context is loaded; addresses are canonical with five levels.
+  AccessResult Access(CpuId cpu, std::span<const TraceEvent> events,
+                      Pacing pacing);
+
+  // The same for folded runs, with the same results. A run that faults is not
+  // consumed; what is left of it stands in its place.
+  // REQUIRES: folding_is_exact().
+  AccessResult AccessRuns(CpuId cpu, std::span<Run> runs, Pacing pacing);
+  bool folding_is_exact() const;
+
+  // MOV to CR3. The first one makes the hardware thread active: partitioned
+  // arrays of its core are divided anew.
+  void LoadContext(CpuId cpu, const AddressSpace& space, ContextLoad load);
+  // Halts the hardware thread until its next LoadContext: its share of
+  // partitioned arrays goes to its siblings.
+  void Halt(CpuId cpu);
+
+  // Executes the invalidation on `cpu`, and charges it.
+  void Invalidate(CpuId cpu, const Invalidation& invalidation);
+
+  // Of everything that future results depend on.
+  Fingerprint Digest() const;
+
+  // CHECKs what the parts promise. Expensive.
+  void CheckInvariants() const;
+
+ private:
+  Machine(const MachineConfig& config, FrameAllocator frames);
+
+  Core& core(CpuId cpu);
+  PageTableLineCache& l3(CpuId cpu);
+  AccessResources Resources(CpuId cpu, Pacing pacing);
+  TlbContext TagsOf(CpuId cpu, const AddressSpace& space);
+  void SetActive(CpuId cpu, bool active);
+  void DropPage(CpuId cpu, const TlbContext& context, VirtPage page,
+                bool globals);
+  void DropContext(CpuId cpu, ContextTag tag);
+  void DropThread(CpuId cpu, bool globals);
+  Cycles LeastClock(CoreId core) const;
+
+  MachineConfig config_;
+  Topology topology_;
+  CostModel costs_;
+  PageWalker walker_;
+  PhysicalMemory memory_;
+  std::vector<Lazy<Cpu>> cpus_;
+  std::vector<Lazy<Core>> cores_;
+  std::vector<Lazy<PageTableLineCache>> l3_;  // by socket
+};
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_MACHINE_MACHINE_H_

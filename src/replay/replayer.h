@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plays a whole trace through a simulation, in recorded order, and gathers
+// the result.
+//
+// `replay.warmup` accesses run before counting starts; an event that crosses
+// that number (a modify is two accesses) belongs to the warm-up.
+// Where a trace has no instruction fetches, accesses advance the clock
+// instead; that is decided by the first buffer (kBufferEvents), and a trace
+// that begins to fetch later is told about in a warning.
+//
+//   auto reader = OpenTrace("sort.lackey.zst").value();
+//   auto simulation = Simulation::Create(config).value();
+//   absl::StatusOr<RunResult> result = Replay(*simulation, *reader, {});
+#ifndef LOOKASIDE_REPLAY_REPLAYER_H_
+#define LOOKASIDE_REPLAY_REPLAYER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "lookaside/replay/run_result.h"
+#include "lookaside/replay/simulation.h"
+#include "lookaside/trace/trace_reader.h"
+
+namespace lookaside {
+
+struct ReplayOptions {
+  // Told the events and accesses played so far, once a buffer.
+  std::function<void(uint64_t events, uint64_t accesses)> progress;
+};
+
+// Events read at a time.
+inline constexpr size_t kBufferEvents = 65536;
+
+// Errors: those of the reader, of an access that no configuration can play
+// (with the number of its event, from 1), and of memory that ran out. There
+// is no result of a trace that was not played to its end.
+absl::StatusOr<RunResult> Replay(Simulation& simulation, TraceReader& reader,
+                                 const ReplayOptions& options);
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_REPLAY_REPLAYER_H_

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/replay/simulation.h"
+
+#include "lookaside/base/check.h"
+#include "lookaside/base/status.h"
+
+namespace lookaside {
+namespace {
+
+// An access whose fault was handled this often without success is a mistake
+// in the kernel, not in the program.
+constexpr int kMostFaultsPerAccess = 64;
+
+}  // namespace
+
+MachineConfig MachineConfigOf(const SimConfig& config, uint64_t seed) {
+  return {.topology = config.machine,
+          .tlb = config.tlb,
+          .psc = config.psc,
+          .walk = config.walk,
+          .paging = config.paging,
+          .cost = config.cost,
+          .seed = seed};
+}
+
+Simulation::Simulation(const SimConfig& config, uint64_t seed,
+                       const Machine& machine)
+    : config_(config),
+      seed_(seed),
+      machine_(machine),
+      kernel_(config.paging.thp) {}
+
+absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
+    const SimConfig& config, uint64_t seed) {
+  LOOKASIDE_RETURN_IF_ERROR(Validate(config));
+  LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<Machine> machine,
+                             Machine::Create(MachineConfigOf(config, seed)));
+  std::unique_ptr<Simulation> simulation(
+      new Simulation(config, seed, *machine));
+  BareMetal hardware(simulation->machine_);
+  LOOKASIDE_ASSIGN_OR_RETURN(
+      simulation->mm_,
+      simulation->kernel_.CreateMm(hardware,
+                                   hardware.NodeOf(CpuId(config.replay.cpu))));
+  return simulation;
+}
+
+// Switches `cpu` to the process unless it runs there already.
+void Simulation::Run(CpuId cpu) {
+  if (machine_.cpu(cpu).has_context()) return;
+  BareMetal hardware(machine_);
+  kernel_.SwitchTo(hardware, cpu, mm_);
+}
+
+absl::Status Simulation::Play(CpuId cpu, std::span<const TraceEvent> events,
+                              Pacing pacing) {
+  Run(cpu);
+  BareMetal hardware(machine_);
+  int faults = 0;
+  while (!events.empty()) {
+    const Machine::AccessResult done = machine_.Access(cpu, events, pacing);
+    played_ += done.consumed;
+    events = events.subspan(done.consumed);
+    if (!done.fault) break;
+    faults = done.consumed == 0 ? faults + 1 : 1;
+    LOOKASIDE_CHECK(faults <= kMostFaultsPerAccess);
+    LOOKASIDE_RETURN_IF_ERROR(kernel_.HandleFault(hardware, cpu, *done.fault));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Simulation::PlayRuns(CpuId cpu, std::span<lookaside::Run> runs,
+                                  Pacing pacing) {
+  Run(cpu);
+  BareMetal hardware(machine_);
+  int faults = 0;
+  while (!runs.empty()) {
+    const Machine::AccessResult done = machine_.AccessRuns(cpu, runs, pacing);
+    runs = runs.subspan(done.consumed);
+    if (!done.fault) break;
+    faults = done.consumed == 0 ? faults + 1 : 1;
+    LOOKASIDE_CHECK(faults <= kMostFaultsPerAccess);
+    LOOKASIDE_RETURN_IF_ERROR(kernel_.HandleFault(hardware, cpu, *done.fault));
+  }
+  return absl::OkStatus();
+}
+
+RunResult Simulation::Results() const {
+  RunResult result;
+  result.config = config_;
+  result.seed = seed_;
+  result.totals.counters = CpuCounters(config_.tlb.arrays.size());
+  for (CpuId id : machine_.used_cpus()) {
+    const Cpu& cpu = machine_.used_cpu(id);
+    UsedCpu used{
+        id, {cpu.counters(), kernel_.faults(id), cpu.ledger(), cpu.clock()}};
+    result.totals += used.result;
+    result.cpus.push_back(std::move(used));
+  }
+  result.tables.allocated = machine_.memory().tables.size();
+  return result;
+}
+
+std::unique_ptr<Simulation> Simulation::Clone() const {
+  return std::unique_ptr<Simulation>(new Simulation(*this));
+}
+
+Fingerprint Simulation::Digest() const {
+  lookaside::Digest digest;
+  const Fingerprint machine = machine_.Digest();
+  digest.Add(machine.high);
+  digest.Add(machine.low);
+  kernel_.AddTo(digest);
+  digest.Add(mm_);
+  return digest.Finish();
+}
+
+}  // namespace lookaside

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folding: consecutive events that no TLB can tell apart become one run.
+//
+// A run is a stretch of one thread's events in which each side (instruction,
+// data) stays on the page it touched first in the run. Its first access of
+// each side is kept as a head; whatever follows is counts, because a hit on
+// the entry that its array used last changes nothing in any array of any
+// configuration whose first level is split by side.
+//
+// A run ends
+//   1. before an access to another page than its side's,
+//   2. before the first store (or modify) after a data head that was a load:
+//      that store may need a dirty assist, so it heads a run of its own,
+//   3. after kMostFetches instruction fetches, or kMostData data events,
+//   4. where the recording switches threads.
+// An event that spans pages is a run of its own. Runs depend on the stream
+// alone, not on how it was cut into buffers.
+//
+// Not exact where one first-level array serves both sides, since the order of
+// fetches and data accesses then matters (TlbHierarchy::
+// has_unified_first_level).
+//
+//   RunFolder folder;
+//   std::vector<Run> runs;
+//   folder.Fold(events, runs);   // as often as there are buffers
+//   folder.Finish(runs);         // at the end, or before an operation
+#ifndef LOOKASIDE_TRACE_RUN_H_
+#define LOOKASIDE_TRACE_RUN_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lookaside/trace/trace_event.h"
+
+namespace lookaside {
+
+struct Run {
+  // The first event of each side, in the order of the stream.
+  std::array<TraceEvent, 2> heads{};
+  uint8_t head_count = 0;
+  // Further events by EventKind, each on the page of its side's head.
+  std::array<uint16_t, 4> more{};
+
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+class RunFolder {
+ public:
+  static constexpr uint16_t kMostFetches = 256;
+  static constexpr uint16_t kMostData = 4096;
+
+  // Appends the runs that `events` complete.
+  void Fold(std::span<const TraceEvent> events, std::vector<Run>& runs);
+
+  // Ends the run in progress.
+  void Finish(std::vector<Run>& runs);
+
+ private:
+  static constexpr uint64_t kNoPage = ~uint64_t{0};
+
+  bool Joins(const TraceEvent& event, uint64_t page) const;
+  void Add(const TraceEvent& event, uint64_t page);
+
+  Run run_;
+  std::array<uint64_t, 2> page_{kNoPage, kNoPage};  // by side
+  bool data_dirty_ = false;                         // the data head was a store
+  uint16_t fetches_ = 0;
+  uint16_t data_ = 0;
+};
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_TRACE_RUN_H_
