@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers as people read them.
+#ifndef LOOKASIDE_REPORT_FORMAT_NUMBER_H_
+#define LOOKASIDE_REPORT_FORMAT_NUMBER_H_
+
+#include <cstdint>
+#include <string>
+
+namespace lookaside {
+
+// 1234567 as "1,234,567".
+std::string Grouped(uint64_t number);
+
+// part / whole: "12.34 %", "0.0012 %", "0 %"; "-" where whole is 0. At least
+// two significant digits, so that a rare event does not look like none.
+std::string Percent(uint64_t part, uint64_t whole);
+
+// part / whole: "1.70", "0.0012", "0"; "-" where whole is 0.
+std::string Ratio(double part, uint64_t whole);
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_REPORT_FORMAT_NUMBER_H_
