@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lookaside/base/check.h"
+#include "lookaside/tlb/find_way.h"
 
 namespace lookaside {
 
@@ -22,16 +23,44 @@ void PageTableLineCache::Allocate() {
   older_.resize(size_t{sets_} * (ways_ - 1));
 }
 
-// Moves each line one place back until the one sought has been lifted out.
-bool PageTableLineCache::LoadSlowly(size_t set, uint64_t key) {
-  uint64_t moved = std::exchange(newest_[set], key);
-  uint64_t* const older = older_.data() + set * (ways_ - 1);
-  // An empty place ends the set: nothing lies behind it.
-  for (uint32_t i = 0; i + 1 < ways_ && moved != 0; ++i) {
-    std::swap(older[i], moved);
-    if (moved == key) return true;
+namespace {
+
+// Puts `moved` before the kOlder lines at `older`, of which it takes out `key`
+// or, if that is not there, the last; whether it was there. Without a branch:
+// where a hit lies cannot be predicted (Walk_Random4K in
+// bench/walk_benchmark.cc).
+template <uint32_t kOlder>
+bool Rotate(uint64_t* older, uint64_t moved, uint64_t key) {
+  const uint32_t at = FindWayOf<kOlder>(older, key);
+#pragma GCC unroll 16
+  for (uint32_t i = kOlder - 1; i > 0; --i) {
+    older[i] = i <= at ? older[i - 1] : older[i];
   }
-  return false;
+  older[0] = moved;
+  return at != kOlder;
+}
+
+// The same for any number of lines.
+bool RotateAny(uint64_t* older, uint32_t count, uint64_t moved, uint64_t key) {
+  const uint32_t at = FindWay(older, count, key);
+  for (uint32_t i = std::min(at, count - 1); i > 0; --i) {
+    older[i] = older[i - 1];
+  }
+  older[0] = moved;
+  return at != count;
+}
+
+}  // namespace
+
+bool PageTableLineCache::LoadSlowly(size_t set, uint64_t key) {
+  const uint64_t moved = std::exchange(newest_[set], key);
+  const uint32_t count = ways_ - 1;
+  uint64_t* const older = older_.data() + set * count;
+  if (count == 7) return Rotate<7>(older, moved, key);
+  if (count == 15) return Rotate<15>(older, moved, key);
+  // An empty place ends the set: nothing lies behind it.
+  if (count == 0 || moved == 0) return false;
+  return RotateAny(older, count, moved, key);
 }
 
 bool PageTableLineCache::Contains(PhysAddr address) const {

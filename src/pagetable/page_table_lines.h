@@ -67,6 +67,12 @@ class PageTableLineCache {
   // nothing.
   bool Load(PhysAddr address);
 
+  // Tells the host that Load(address) may follow.
+  void Prefetch(PhysAddr address) const {
+    if (newest_.empty()) return;
+    __builtin_prefetch(&newest_[SetOf(address.value() >> kLineShift)], 1);
+  }
+
   // Whether it is here; changes nothing.
   bool Contains(PhysAddr address) const;
 

@@ -6,40 +6,60 @@
 namespace lookaside {
 namespace {
 
-// The entries a walk loaded, by level; permissions of all levels down to each.
+// What the levels so far allow: R/W, U/S and, inverted, XD, so that levels
+// combine by "and".
+constexpr uint64_t kRights = Pte::kWritable | Pte::kUser | Pte::kNoExecute;
+
+uint64_t RightsOf(Pte pte) { return (pte.bits() ^ Pte::kNoExecute) & kRights; }
+
+uint64_t RightsOf(const PscEntry& entry) {
+  return (entry.writable ? Pte::kWritable : 0) | (entry.user ? Pte::kUser : 0) |
+         (entry.nx ? 0 : Pte::kNoExecute);
+}
+
+uint64_t RightsNeeded(WalkAccess access) {
+  return (access.write ? Pte::kWritable : 0) | (access.user ? Pte::kUser : 0) |
+         (access.fetch ? Pte::kNoExecute : 0);
+}
+
+PagePermissions PermissionsOf(uint64_t rights) {
+  return {(rights & Pte::kWritable) != 0, (rights & Pte::kUser) != 0,
+          (rights & Pte::kNoExecute) == 0};
+}
+
+// The walk so far. The arrays hold something only for the levels loaded.
 struct WalkPath {
   PagingLevel top;   // of the first load
   PagingLevel leaf;  // of the last load
-  std::array<Pte, kPagingLevels> ptes;
-  std::array<PhysAddr, kPagingLevels> addresses;
-  std::array<PagePermissions, kPagingLevels> permissions;
+  uint64_t rights;   // of all levels so far
+  uint64_t cycles = 0;
+  struct Step {
+    uint64_t entry;   // address
+    uint64_t bits;    // what it held
+    uint64_t rights;  // down to it
+  };
+  std::array<Step, kPagingLevels> steps;
 };
-
-bool Allows(PagePermissions permissions, WalkAccess access) {
-  return (permissions.writable || !access.write) &&
-         (permissions.user || !access.user) &&
-         !(permissions.nx && access.fetch);
-}
 
 // Loads entries from `table` down to the leaf or to one that is not present;
 // whether the leaf was reached.
-bool LoadPath(FrameNumber table, PagePermissions permissions, VirtPage page,
+bool LoadPath(FrameNumber table, VirtPage page, const LoadLatency& latency,
               const WalkResources& resources, WalkPath& path,
               WalkResult& result) {
   for (PagingLevel level = path.top;; level = Below(level)) {
-    const size_t i = Index(level);
-    const PhysAddr address = EntryAddress(table, EntryIndex(page, level));
-    const LinePlace place = LoadLine(address, resources);
+    const PhysAddr entry = EntryAddress(table, EntryIndex(page, level));
+    // Before its line is looked up: the host fetches one while it searches the
+    // other.
+    const Pte pte = resources.tables.Read(entry);
+    const LinePlace place = LoadLine(entry, resources);
+    path.cycles += latency[place].value();
     ++result.loads;
-    ++result.loads_by_level[i];
+    ++result.loads_by_level[Index(level)];
     ++result.loads_by_place[Index(place)];
-    const Pte pte = resources.tables.Read(address);
     if (!pte.present()) return false;
-    permissions = Combine(permissions, pte.permissions());
     path.leaf = level;
-    path.ptes[i] = pte;
-    path.addresses[i] = address;
-    path.permissions[i] = permissions;
+    path.rights &= RightsOf(pte);
+    path.steps[Index(level)] = {entry.value(), pte.bits(), path.rights};
     if (level == PagingLevel::kPte || pte.page_size()) return true;
     table = pte.frame();
   }
@@ -50,23 +70,22 @@ bool LoadPath(FrameNumber table, PagePermissions permissions, VirtPage page,
 void Commit(const WalkRequest& request, const WalkResources& resources,
             WalkPath& path, WalkResult& result) {
   for (PagingLevel level = path.top;; level = Below(level)) {
-    const size_t i = Index(level);
+    WalkPath::Step& step = path.steps[Index(level)];
     const bool is_leaf = level == path.leaf;
-    Pte& pte = path.ptes[i];
-    const Pte before = pte;
-    if (!pte.accessed()) {
-      pte = pte.WithAccessed(true);
-      ++result.set_accessed;
+    uint64_t wanted = step.bits | Pte::kAccessed;
+    if (is_leaf && request.access.write) wanted |= Pte::kDirty;
+    if (wanted != step.bits) {
+      const uint64_t set = wanted ^ step.bits;
+      if ((set & Pte::kAccessed) != 0) ++result.set_accessed;
+      result.set_dirty = (set & Pte::kDirty) != 0;
+      step.bits = wanted;
+      resources.tables.Write(PhysAddr(step.entry), Pte(wanted));
     }
-    if (is_leaf && request.access.write && !pte.dirty()) {
-      pte = pte.WithDirty(true);
-      result.set_dirty = true;
-    }
-    if (pte != before) resources.tables.Write(path.addresses[i], pte);
     if (is_leaf) return;
-    const PagePermissions& p = path.permissions[i];
-    resources.psc.Fill(request.tag, request.page, level,
-                       {pte.frame(), p.writable, p.user, p.nx});
+    const PagePermissions p = PermissionsOf(step.rights);
+    resources.psc.FillAbsent(
+        request.tag, request.page, level,
+        {Pte(step.bits).frame(), p.writable, p.user, p.nx});
   }
 }
 
@@ -84,39 +103,31 @@ WalkResult PageWalker::Walk(const WalkRequest& request,
   WalkResult result;
   WalkPath path;
   path.top = static_cast<PagingLevel>(request.levels - 1);
+  path.rights = kRights;
   FrameNumber table = request.root;
-  PagePermissions permissions{.writable = true, .user = true, .nx = false};
   const PscHit hit = resources.psc.Find(request.tag, request.page);
   if (hit.level != PagingLevel::kPte) {
     result.psc_hit = hit.level;
     path.top = Below(hit.level);
+    path.rights = RightsOf(hit.entry);
     table = hit.entry.table;
-    permissions = {hit.entry.writable, hit.entry.user, hit.entry.nx};
   }
 
   const bool present =
-      LoadPath(table, permissions, request.page, resources, path, result);
-  uint64_t cycles = base_.value();
-  for (size_t place = 0; place < kLinePlaces; ++place) {
-    cycles += latency_[static_cast<LinePlace>(place)].value() *
-              result.loads_by_place[place];
-  }
-  result.cycles = Cycles(overlap_.Without(cycles));
-  if (!present) {
-    result.fault = WalkFault::kNotPresent;
-    return result;
-  }
-  const size_t leaf = Index(path.leaf);
-  if (!Allows(path.permissions[leaf], request.access)) {
-    result.fault = WalkFault::kProtection;
+      LoadPath(table, request.page, latency_, resources, path, result);
+  result.cycles = Cycles(overlap_.Without(base_.value() + path.cycles));
+  const uint64_t needed = RightsNeeded(request.access);
+  if (!present || (path.rights & needed) != needed) {
+    result.fault = present ? WalkFault::kProtection : WalkFault::kNotPresent;
     return result;
   }
   Commit(request, resources, path, result);
+  const Pte leaf(path.steps[Index(path.leaf)].bits);
   result.size = static_cast<PageSize>(path.leaf);
-  result.dirty = path.ptes[leaf].dirty();
-  result.global = path.ptes[leaf].global();
-  result.permissions = path.permissions[leaf];
-  result.frame = path.ptes[leaf].frame();
+  result.dirty = leaf.dirty();
+  result.global = leaf.global();
+  result.permissions = PermissionsOf(path.rights);
+  result.frame = leaf.frame();
   return result;
 }
 
