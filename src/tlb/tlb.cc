@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "lookaside/base/check.h"
+#include "lookaside/tlb/find_way.h"
 
 namespace lookaside {
 
@@ -61,6 +62,24 @@ uint32_t Tlb::SetActiveThreads(uint32_t mask) {
   return dropped;
 }
 
+uint32_t Tlb::FirstSlot(ThreadSlot thread, VirtPage page, PageSize size) const {
+  return (first_set_[thread.value()] + set_index_(PageIndex(page, size))) *
+         ways_;
+}
+
+uint32_t Tlb::FindKey(uint32_t first_slot, TlbKey key) const {
+  const uint32_t way = FindWay(&keys_[first_slot], ways_, key);
+  return way == ways_ ? kMiss : first_slot + way;
+}
+
+uint32_t Tlb::Find(const TlbContext& context, VirtPage page,
+                   PageSize size) const {
+  const uint32_t first = FirstSlot(context.thread, page, size);
+  const uint32_t slot = FindKey(first, MakeTlbKey(context.tag, page, size));
+  if (slot != kMiss || globals_ == 0) return slot;
+  return FindKey(first, MakeTlbKey(context.global, page, size));
+}
+
 TlbEntry Tlb::EntryAt(uint32_t slot) const {
   const TlbKey key = keys_[slot];
   return {PageOfKey(key),     cold_[slot].frame, ContextOf(key),    SizeOf(key),
@@ -93,9 +112,8 @@ Tlb::Inserted Tlb::Insert(const TlbEntry& entry) {
   const uint32_t first = FirstSlot(entry.thread, entry.page, entry.size);
   const uint32_t set = first / ways_;
   // A full array has no free way to look for; BM_TlbFill takes a fifth less.
-  uint32_t way = size() == keys_.size()
-                     ? ways_
-                     : FindWay(&keys_[first], ways_, kNoTlbKey);
+  uint32_t way =
+      size() == keys_.size() ? ways_ : FindWay(&keys_[first], ways_, kNoTlbKey);
   if (way == ways_) {
     way = replacement_.Victim(set);
   } else {
