@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/trace/lackey_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lookaside/base/check.h"
+#include "lookaside/base/status.h"
+#include "lookaside/trace/quoted.h"
+
+namespace lookaside {
+namespace {
+
+// A few lines of the greatest length; small enough for the L2 cache.
+constexpr size_t kTextBytes = size_t{256} << 10;
+
+std::string_view WithoutCarriageReturn(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+}  // namespace
+
+LackeyReader::LackeyReader(std::unique_ptr<ByteSource> source,
+                           std::string_view head)
+    : source_(std::move(source)),
+      text_(kTextBytes + kLackeyPadding),
+      end_(head.size()) {
+  LOOKASIDE_CHECK(head.size() <= kMaxLineBytes);
+  std::copy(head.begin(), head.end(), text_.begin());
+}
+
+size_t LackeyReader::Read(std::span<TraceEvent> events) {
+  LOOKASIDE_DCHECK(!events.empty());
+  if (!status_.ok()) return 0;
+  size_t count = 0;
+  for (;;) {
+    count += ParseRun(events.subspan(count));
+    if (count == events.size()) return count;
+    const Next next = TakeLine(&events[count]);
+    if (next == Next::kStop) return count;
+    if (next == Next::kEvent) ++count;
+  }
+}
+
+// The accesses up to the next line of another kind or the end of the buffer.
+size_t LackeyReader::ParseRun(std::span<TraceEvent> events) {
+  const char* const text = text_.data();
+  const char* p = text + begin_;
+  uint64_t modifies = 0;
+  size_t count = 0;
+  for (; count < events.size(); ++count) {
+    const char* const next = ParseAccessLine(p, &events[count]);
+    if (next == nullptr) break;
+    modifies += Accesses(events[count].kind) - 1;
+    p = next;
+  }
+  begin_ = static_cast<size_t>(p - text);
+  lines_ += count;
+  events_ += count;
+  modifies_ += modifies;
+  return count;
+}
+
+// One line of any kind, or more text.
+LackeyReader::Next LackeyReader::TakeLine(TraceEvent* event) {
+  const std::string_view rest(text_.data() + begin_, end_ - begin_);
+  const size_t newline = rest.find('\n');
+  if (newline == std::string_view::npos) {
+    if (rest.size() > kMaxLineBytes) return Overlong();
+    if (Refill()) return Next::kNothing;
+    return status_.ok() ? TakeLastLine(event) : Next::kStop;
+  }
+  if (newline > kMaxLineBytes) return Overlong();
+  begin_ += newline + 1;
+  ++lines_;
+  return TakeText(WithoutCarriageReturn(rest.substr(0, newline)), event);
+}
+
+LackeyReader::Next LackeyReader::TakeLastLine(TraceEvent* event) {
+  if (begin_ == end_) {
+    if (events_ > 0) return Next::kStop;
+    return Fail(InvalidArgument("{}: holds no events, only {} other line{}",
+                                source_->name(), lines_,
+                                lines_ == 1 ? "" : "s"));
+  }
+  const std::string_view line(text_.data() + begin_, end_ - begin_);
+  begin_ = end_;
+  ++lines_;
+  no_last_newline_ = true;
+  const uint64_t events = events_;
+  const Next next = TakeText(WithoutCarriageReturn(line), event);
+  if (next != Next::kStop) return next;
+  return Fail(DataLoss(
+      "{}: line {}: the trace ends in mid-record: {}; {} event{} before it",
+      source_->name(), lines_, Quoted(line), events, events == 1 ? "" : "s"));
+}
+
+LackeyReader::Next LackeyReader::TakeText(std::string_view line,
+                                          TraceEvent* event) {
+  const LackeyLine kind = ClassifyLackeyLine(line);
+  if (kind == LackeyLine::kOther) return TakeAccess(line, event);
+  ++skipped_[static_cast<size_t>(kind)];
+  NoteThread(line);
+  if (kind != LackeyLine::kSystemCall) return Next::kNothing;
+  const std::optional<std::string_view> glued = GluedAccess(line);
+  return glued.has_value() ? TakeAccess(*glued, event) : Next::kNothing;
+}
+
+LackeyReader::Next LackeyReader::TakeAccess(std::string_view text,
+                                            TraceEvent* event) {
+  const std::string line =
+      std::string(text) + '\n' + std::string(kLackeyPadding, '\0');
+  if (ParseAccessLine(line.data(), event) == nullptr) {
+    return Fail(InvalidArgument("{}: line {}: {} {}", source_->name(), lines_,
+                                Quoted(text), WhyNotAnAccess(text)));
+  }
+  ++events_;
+  modifies_ += Accesses(event->kind) - 1;
+  return Next::kEvent;
+}
+
+void LackeyReader::NoteThread(std::string_view line) {
+  const std::optional<uint32_t> thread = ThreadOf(line);
+  if (!thread.has_value()) return;
+  if (first_thread_ == 0) first_thread_ = *thread;
+  if (*thread != first_thread_) several_threads_ = true;
+}
+
+// What is left over is less than a line: moving it to the front is cheap.
+bool LackeyReader::Refill() {
+  std::copy(text_.begin() + static_cast<ptrdiff_t>(begin_),
+            text_.begin() + static_cast<ptrdiff_t>(end_), text_.begin());
+  end_ -= begin_;
+  begin_ = 0;
+  const size_t count =
+      source_->Read(std::span(text_.data() + end_, kTextBytes - end_));
+  end_ += count;
+  std::fill_n(text_.begin() + static_cast<ptrdiff_t>(end_), kLackeyPadding,
+              '\0');
+  if (count > 0) return true;
+  if (!source_->status().ok()) {
+    Fail(absl::Status(
+        source_->status().code(),
+        fmt::format("{}; {} event{} before it", Message(source_->status()),
+                    events_, events_ == 1 ? "" : "s")));
+  }
+  return false;
+}
+
+LackeyReader::Next LackeyReader::Fail(absl::Status status) {
+  status_ = std::move(status);
+  return Next::kStop;
+}
+
+LackeyReader::Next LackeyReader::Overlong() {
+  return Fail(InvalidArgument("{}: line {}: is longer than {} bytes: {}",
+                              source_->name(), lines_ + 1, kMaxLineBytes,
+                              Quoted({text_.data() + begin_, end_ - begin_})));
+}
+
+TraceInfo LackeyReader::info() const {
+  TraceInfo info;
+  info.name = source_->name();
+  info.format = "lackey";
+  if (source_->compression() != Compression::kNone) {
+    info.format += fmt::format("+{}", Suffix(source_->compression()));
+  }
+  info.xxh3 = source_->Xxh3();
+  info.bytes = source_->stored_size();
+  info.events = events_;
+  info.accesses = events_ + modifies_;
+  for (size_t i = 0; i < skipped_.size(); ++i) {
+    if (skipped_[i] == 0) continue;
+    info.skipped.push_back(
+        {std::string(Name(static_cast<LackeyLine>(i))), skipped_[i]});
+  }
+  if (several_threads_) {
+    info.warnings.push_back(
+        "the recording has several threads; they are played as one");
+  }
+  if (skipped_[static_cast<size_t>(LackeyLine::kSystemCall)] > 0) {
+    info.warnings.push_back(
+        "system-call lines are skipped: memory-management calls of the "
+        "recording are not applied");
+  }
+  if (no_last_newline_) {
+    info.warnings.push_back(
+        "the last line has no newline: the recording may be cut");
+  }
+  return info;
+}
+
+}  // namespace lookaside
