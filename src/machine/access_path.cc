@@ -102,24 +102,16 @@ bool AccessPath::Play(Run& run) {
   const uint8_t count = run.head_count;
   for (uint8_t i = 0; i < count; ++i) {
     if (!PlayHead(heads[i])) {
-      // Keep the head of the other side too: `more` counts on its page.
+      // Keep the other side's head too: `after` counts on its page.
       run.heads = {heads[i], heads[1 - i]};
       run.head_count = static_cast<uint8_t>(count - i);
       return false;
     }
+    // Nothing came between the head and these: they cannot fault.
+    if (i == 0) LOOKASIDE_CHECK(Repeat(heads[0], run.between));
   }
   run.head_count = 0;
-  for (const TraceEvent& head : heads) {
-    const bool fetches = head.kind == EventKind::kFetch;
-    for (unsigned kind = fetches ? 0 : 1; kind < (fetches ? 1 : 4); ++kind) {
-      if (run.more[kind] == 0) continue;
-      if (!Repeat(head, static_cast<EventKind>(kind), run.more[kind])) {
-        run.heads = heads;
-        return false;
-      }
-    }
-  }
-  return true;
+  return Repeat(heads[0], run.after) && Repeat(heads[1], run.after);
 }
 
 bool AccessPath::PlayHead(const TraceEvent& event) {
@@ -134,19 +126,23 @@ bool AccessPath::PlayHead(const TraceEvent& event) {
   return PlayEvent(event);
 }
 
-// `count` events of `kind` on the page of `head`. Unless a fault's handler
-// has changed the TLBs since, none of them has anything to look up.
-bool AccessPath::Repeat(const TraceEvent& head, EventKind kind,
-                        uint16_t& count) {
-  const auto number = static_cast<unsigned>(kind);
-  if (last_.page[number] != head.address.value() >> kPageShift) {
-    TraceEvent event = head;
-    event.kind = kind;
-    if (!PlayEvent(event)) return false;
-    --count;
+// The events of `counts` that are on the side of `head`, all on its page.
+// Unless a fault's handler has changed the TLBs since, none of them has
+// anything to look up. Takes from `counts` what is done.
+bool AccessPath::Repeat(const TraceEvent& head,
+                        std::array<uint16_t, 4>& counts) {
+  const bool fetches = head.kind == EventKind::kFetch;
+  for (unsigned kind = fetches ? 0 : 1; kind < (fetches ? 1 : 4); ++kind) {
+    if (counts[kind] == 0) continue;
+    if (last_.page[kind] != head.address.value() >> kPageShift) {
+      TraceEvent event = head;
+      event.kind = static_cast<EventKind>(kind);
+      if (!PlayEvent(event)) return false;
+      --counts[kind];
+    }
+    pending_ += uint64_t{counts[kind]} << (kind * kPendingBits);
+    counts[kind] = 0;
   }
-  pending_ += uint64_t{count} << (number * kPendingBits);
-  count = 0;
   return true;
 }
 

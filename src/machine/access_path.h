@@ -84,7 +84,7 @@ class AccessPath {
   bool HitsFirstLevel(EventKind kind, uint64_t page);
   bool PlayEvent(const TraceEvent& event);
   bool PlayHead(const TraceEvent& event);
-  bool Repeat(const TraceEvent& head, EventKind kind, uint16_t& count);
+  bool Repeat(const TraceEvent& head, std::array<uint16_t, 4>& counts);
   bool Translate(AccessSide side, uint64_t page, bool write);
   bool Walk(AccessSide side, VirtPage page, bool write, bool denied);
   bool AssistDirty(VirtPage page);

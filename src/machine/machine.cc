@@ -97,6 +97,7 @@ Machine::AccessResult Machine::AccessRuns(CpuId cpu, std::span<Run> runs,
 }
 
 bool Machine::folding_is_exact() const {
+  if (config_.tlb.inclusion == TlbInclusion::kInclusive) return false;
   for (const TlbConfig& array : config_.tlb.arrays) {
     if (array.level == 1 && array.side == TlbSide::kUnified) return false;
   }

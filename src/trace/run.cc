@@ -35,9 +35,11 @@ void RunFolder::Add(const TraceEvent& event, uint64_t page) {
   const size_t side = SideOf(event);
   ++(side == 0 ? fetches_ : data_);
   if (page_[side] != kNoPage) {
-    ++run_.more[static_cast<size_t>(event.kind)];
+    ++run_.after[static_cast<size_t>(event.kind)];
     return;
   }
+  run_.between = run_.after;
+  run_.after = {};
   page_[side] = page;
   if (side == 1) data_dirty_ = Writes(event);
   run_.heads[run_.head_count++] = event;

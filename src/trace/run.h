@@ -5,8 +5,9 @@
 // A run is a stretch of one thread's events in which each side (instruction,
 // data) stays on the page it touched first in the run. Its first access of
 // each side is kept as a head; whatever follows is counts, because a hit on
-// the entry that its array used last changes nothing in any array of any
-// configuration whose first level is split by side.
+// the entry that its array used last changes nothing in any array. Counts
+// before and after the second head are kept apart: if that one faults, the
+// entries of its page are dropped, and they may be the first head's too.
 //
 // A run ends
 //   1. before an access to another page than its side's,
@@ -17,9 +18,13 @@
 // An event that spans pages is a run of its own. Runs depend on the stream
 // alone, not on how it was cut into buffers.
 //
-// Not exact where one first-level array serves both sides, since the order of
-// fetches and data accesses then matters (TlbHierarchy::
-// has_unified_first_level).
+// A run is one step of time. Exact as long as no fault within a run is a
+// denial: should the second head's fault drop the first head's entry too, the
+// first repeat looks again, and if it faulted as well the order of what is
+// left would matter. Not exact where the order of fetches and data
+// accesses within a run matters: where one first-level array serves both
+// sides, and where a fill may drop first-level entries (tlb.inclusion =
+// "inclusive"). Machine::folding_is_exact tells.
 //
 //   RunFolder folder;
 //   std::vector<Run> runs;
@@ -41,8 +46,10 @@ struct Run {
   // The first event of each side, in the order of the stream.
   std::array<TraceEvent, 2> heads{};
   uint8_t head_count = 0;
-  // Further events by EventKind, each on the page of its side's head.
-  std::array<uint16_t, 4> more{};
+  // Further events by EventKind, each on the page of its side's head: those
+  // between the two heads, and those after the last.
+  std::array<uint16_t, 4> between{};
+  std::array<uint16_t, 4> after{};
 
   friend bool operator==(const Run&, const Run&) = default;
 };

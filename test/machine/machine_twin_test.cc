@@ -201,8 +201,12 @@ class Worlds {
                     {.writable = true, .user = true, .nx = false});
       return;
     }
+    // A run is exact while its faults deny nothing (trace/run.h).
+    const bool denies = order_ == Order::kFree;
     const PagePermissions permissions{
-        .writable = rng_.Below(4) != 0, .user = true, .nx = rng_.Below(4) == 0};
+        .writable = !denies || rng_.Below(4) != 0,
+        .user = true,
+        .nx = denies && rng_.Below(4) == 0};
     const bool global = rng_.Below(8) == 0;
     const uint64_t large = rng_.Below(8);
     PageSize size = large == 0   ? PageSize::k1G
@@ -294,7 +298,7 @@ void DriveIn(const SimConfig& config, uint64_t seed, Order order) {
     SCOPED_TRACE(i);
     worlds.Step();
     if (testing::Test::HasFatalFailure()) return;
-    if (i % 100 == 0) {
+    if (i % 250 == 0) {
       worlds.CheckInvariants();
       worlds.SplitAndJoin();
     }
