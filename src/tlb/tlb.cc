@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "lookaside/base/check.h"
-#include "lookaside/tlb/find_way.h"
 
 namespace lookaside {
 
@@ -60,24 +59,6 @@ uint32_t Tlb::SetActiveThreads(uint32_t mask) {
   const uint32_t dropped = size();
   Divide(mask);
   return dropped;
-}
-
-uint32_t Tlb::FirstSlot(ThreadSlot thread, VirtPage page, PageSize size) const {
-  return (first_set_[thread.value()] + set_index_(PageIndex(page, size))) *
-         ways_;
-}
-
-uint32_t Tlb::FindKey(uint32_t first_slot, TlbKey key) const {
-  const uint32_t way = FindWay(&keys_[first_slot], ways_, key);
-  return way == ways_ ? kMiss : first_slot + way;
-}
-
-uint32_t Tlb::Find(const TlbContext& context, VirtPage page,
-                   PageSize size) const {
-  const uint32_t first = FirstSlot(context.thread, page, size);
-  const uint32_t slot = FindKey(first, MakeTlbKey(context.tag, page, size));
-  if (slot != kMiss || globals_ == 0) return slot;
-  return FindKey(first, MakeTlbKey(context.global, page, size));
 }
 
 TlbEntry Tlb::EntryAt(uint32_t slot) const {
