@@ -46,6 +46,16 @@ TEST(ContextTable, ADigestShowsTheAddressSpaceAndNotItsNumber) {
   EXPECT_EQ(of_a.Finish(), of_b.Finish());
 }
 
+TEST(ContextTable, ADigestTellsGlobalTranslationsFromThoseOfPcid0) {
+  ContextTable table;
+  const ContextTag own = table.Intern({Vpid(0), Pcid(0), ThreadSlot(0), false});
+  Digest of_own;
+  Digest of_global;
+  table.AddTo(of_own, own);
+  table.AddTo(of_global, table.InternGlobal(Vpid(0)));
+  EXPECT_NE(of_own.Finish(), of_global.Finish());
+}
+
 TEST(ContextTableDeathTest, ACoreThatSawTooManyAddressSpacesStops) {
   ContextTable table;
   for (uint32_t i = 0; i < 0xffff; ++i) {

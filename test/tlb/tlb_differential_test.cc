@@ -320,7 +320,7 @@ class TlbDifferentialTest : public testing::TestWithParam<Case> {};
 
 TEST_P(TlbDifferentialTest, TwinsStayEqualUnderRandomOperations) {
   Pair pair(GetParam());
-  for (int step = 0; step < 6000; ++step) {
+  for (int step = 0; step < 3000; ++step) {
     pair.Step();
     if (HasFatalFailure()) FAIL() << "operation of step " << step;
     pair.ExpectEqual();

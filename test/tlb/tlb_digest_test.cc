@@ -196,14 +196,6 @@ TEST_F(TlbDigest, WhichThreadsShareAPartitionedArrayIsState) {
   EXPECT_EQ(Of(a), Of(b));
 }
 
-TEST_F(TlbDigest, TheSetOfAnEntryIsState) {
-  Tlb low(ArrayOf(8, 4, TlbReplacement::kLru), 1, 1);
-  Tlb high = low;
-  low.Insert(Entry(0));
-  high.Insert(Entry(1));
-  EXPECT_NE(Of(low), Of(high));
-}
-
 // Page, frame, flags and address space all zero, in the first or second way
 // of a set whose policy goes by position.
 TEST_F(TlbDigest, AnEntryOfZerosIsNotAFreeWay) {

@@ -313,7 +313,7 @@ class TlbHierarchyDifferentialTest : public testing::TestWithParam<Case> {};
 TEST_P(TlbHierarchyDifferentialTest, TwinsStayEqualUnderRandomOperations) {
   ASSERT_TRUE(Validate(GetParam().config, GetParam().threads).ok());
   Pair pair(GetParam());
-  for (int step = 0; step < 6000; ++step) {
+  for (int step = 0; step < 3000; ++step) {
     pair.Step();
     if (HasFatalFailure()) FAIL() << "operation of step " << step;
     pair.ExpectEqual();
