@@ -14,8 +14,7 @@
 // inclusion between levels, prefetch, and the time a line takes to arrive.
 //
 // Invariants: a set's lines lie in order of use, most recent first, without
-// gaps; so equal contents are equal states. The most recent ones stand in an
-// array of their own: of a large cache little else is touched.
+// gaps; so equal contents are equal states.
 //
 // Thread-compatible. A value: a copy shares nothing. Allocated on first use:
 // the caches of an idle core cost nothing.
@@ -24,14 +23,18 @@
 #ifndef LOOKASIDE_PAGETABLE_PAGE_TABLE_LINES_H_
 #define LOOKASIDE_PAGETABLE_PAGE_TABLE_LINES_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "lookaside/base/address.h"
 #include "lookaside/base/digest.h"
+#include "lookaside/base/lru_order.h"
 #include "lookaside/base/permille.h"
+#include "lookaside/base/tag_match.h"
 #include "lookaside/pagetable/walk_config.h"
 
 namespace lookaside {
@@ -67,12 +70,6 @@ class PageTableLineCache {
   // nothing.
   bool Load(PhysAddr address);
 
-  // Tells the host that Load(address) may follow.
-  void Prefetch(PhysAddr address) const {
-    if (newest_.empty()) return;
-    __builtin_prefetch(&newest_[SetOf(address.value() >> kLineShift)], 1);
-  }
-
   // Whether it is here; changes nothing.
   bool Contains(PhysAddr address) const;
 
@@ -89,16 +86,19 @@ class PageTableLineCache {
 
  private:
   void Allocate();
-  bool LoadSlowly(size_t set, uint64_t key);
   size_t SetOf(uint64_t line) const {
     return static_cast<size_t>(line & (sets_ - 1));
   }
+  // The slot of `key` in its set, or nothing.
+  std::optional<uint32_t> Find(size_t set, uint64_t key) const;
 
   uint32_t sets_;
   uint32_t ways_;
-  // A key is the line + 1, 0 if empty. Without elements before first use.
-  std::vector<uint64_t> newest_;  // of each set
-  std::vector<uint64_t> older_;   // ways - 1 of each set, in order of use
+  uint32_t stride_;  // places of a set in the vectors below
+  // Without elements before first use. A key is the line + 1, 0 if empty.
+  std::vector<LruOrder> orders_;  // of each set
+  std::vector<uint32_t> tags_;    // TagOf(key), 0 if empty
+  std::vector<uint64_t> keys_;
 };
 
 // A core's own caches.
@@ -121,14 +121,33 @@ struct CoreLineCaches {
 // ---------------------------------------------------------------------------
 // Implementation of what every walk does.
 
+inline std::optional<uint32_t> PageTableLineCache::Find(size_t set,
+                                                        uint64_t key) const {
+  const size_t first = set * stride_;
+  uint64_t matches = MatchTags(&tags_[first], stride_, TagOf(key));
+  for (; matches != 0; matches &= matches - 1) {
+    const auto way = static_cast<uint32_t>(std::countr_zero(matches));
+    if (keys_[first + way] == key) return way;
+  }
+  return std::nullopt;
+}
+
 inline bool PageTableLineCache::Load(PhysAddr address) {
-  if (newest_.empty()) {
+  if (orders_.empty()) {
     if (ways_ == 0) return false;
     Allocate();
   }
   const uint64_t line = address.value() >> kLineShift;
   const size_t set = SetOf(line);
-  return newest_[set] == line + 1 || LoadSlowly(set, line + 1);
+  const uint64_t key = line + 1;
+  LruOrder& order = orders_[set];
+  const std::optional<uint32_t> hit = Find(set, key);
+  const uint32_t way = hit ? *hit : order.Oldest(ways_);
+  order.Touch(way);
+  if (hit) return true;
+  keys_[set * stride_ + way] = key;
+  tags_[set * stride_ + way] = TagOf(key);
+  return false;
 }
 
 }  // namespace lookaside

@@ -136,7 +136,6 @@ struct WalkResult {
 // all hold it afterwards, and says where it was.
 inline LinePlace LoadLine(PhysAddr address, const WalkResources& resources) {
   if (resources.lines.l1.Load(address)) return LinePlace::kL1;
-  resources.l3.Prefetch(address);
   if (resources.lines.l2.Load(address)) return LinePlace::kL2;
   if (resources.l3.Load(address)) return LinePlace::kL3;
   const NodeId node =

@@ -4,6 +4,7 @@
 #include <bit>
 #include <string_view>
 
+#include "lookaside/base/lru_order.h"
 #include "lookaside/base/status.h"
 
 namespace lookaside {
@@ -41,6 +42,10 @@ absl::Status ValidateCache(std::string_view name,
         "walk.{0}_ways = {1}: walk.{0}_lines ({2}) divided by the ways must be "
         "a power of two",
         name, config.ways, config.lines);
+  }
+  if (config.ways > LruOrder::kMostWays) {
+    return InvalidArgument("walk.{}_ways = {}: must be between 1 and {}", name,
+                           config.ways, LruOrder::kMostWays);
   }
   return absl::OkStatus();
 }

@@ -18,8 +18,9 @@ namespace lookaside {
 
 // The share of one level of the cache hierarchy that page-table lines keep.
 struct LineCacheConfig {
-  uint32_t lines = 0;   // 64-byte lines; 0 is no such cache
-  uint32_t ways = 0;    // divides `lines`, the quotient a power of two
+  uint32_t lines = 0;  // 64-byte lines; 0 is no such cache
+  uint32_t ways =
+      0;  // at most 16; divides `lines`, the quotient a power of two
   uint32_t cycles = 0;  // of a load that hits here
 
   friend bool operator==(const LineCacheConfig&,

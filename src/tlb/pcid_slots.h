@@ -35,8 +35,11 @@ class PcidSlots {
   // Makes `context` the most recent of its slots; returns the context that
   // lost its slot to it, whose entries the caller drops.
   std::optional<ContextTag> Use(ContextTag context, ThreadSlot thread) {
+    // A context belongs to one thread: if it was used last of all, it is the
+    // first of its list.
+    if (context == last_used_) return std::nullopt;
+    last_used_ = context;
     std::vector<ContextTag>& list = lists_[per_thread_ ? thread.value() : 0];
-    if (!list.empty() && list.front() == context) return std::nullopt;
     const auto known = std::find(list.begin(), list.end(), context);
     if (known != list.end()) {
       std::rotate(list.begin(), known, known + 1);
@@ -59,6 +62,7 @@ class PcidSlots {
  private:
   uint32_t limit_ = TlbConfig::kNoPcidLimit;
   bool per_thread_ = false;
+  ContextTag last_used_;                        // 0: none
   std::vector<std::vector<ContextTag>> lists_;  // most recent first
 };
 

@@ -42,8 +42,12 @@ void Tlb::Divide(uint32_t mask) {
     if (shares > 1 && has_share) first_set_[thread] = next++ * sets_;
   }
   set_index_ = SetIndex(config_.hash, sets_);
-  const size_t slots = size_t{shares} * sets_ * ways_;
+  set_shift_ = static_cast<uint32_t>(
+      std::countr_zero(std::bit_ceil(RoundUpToTagGroup(ways_))));
+  capacity_ = shares * sets_ * ways_;
+  const size_t slots = size_t{shares} * sets_ << set_shift_;
   keys_.assign(slots, kNoTlbKey);
+  tags_.assign(slots, 0);
   flags_.assign(slots, 0);
   cold_.assign(slots, Cold());
   counts_ = {};
@@ -73,16 +77,24 @@ void Tlb::Drop(uint32_t slot) {
   if (cold_[slot].origin != size) --fractured_;
   if ((flags_[slot] & kTlbGlobal) != 0) --globals_;
   keys_[slot] = kNoTlbKey;
+  tags_[slot] = 0;
   flags_[slot] = 0;
 }
 
 void Tlb::Store(uint32_t slot, const TlbEntry& entry) {
   keys_[slot] = MakeTlbKey(entry.context, entry.page, entry.size);
+  tags_[slot] = TagOf(keys_[slot]);
   flags_[slot] = entry.flags;
   cold_[slot] = {entry.frame, entry.origin, entry.thread};
   ++counts_[Index(entry.size)];
   if (entry.origin != entry.size) ++fractured_;
   if ((entry.flags & kTlbGlobal) != 0) ++globals_;
+}
+
+// The lowest free way of a set, or ways_.
+uint32_t Tlb::FindFreeWay(uint32_t first_slot) const {
+  const TlbKey* const keys = &keys_[first_slot];
+  return static_cast<uint32_t>(std::find(keys, keys + ways_, kNoTlbKey) - keys);
 }
 
 Tlb::Inserted Tlb::Insert(const TlbEntry& entry) {
@@ -91,18 +103,10 @@ Tlb::Inserted Tlb::Insert(const TlbEntry& entry) {
     result.dropped = OnLoadContext(entry.context, entry.thread);
   }
   const uint32_t first = FirstSlot(entry.thread, entry.page, entry.size);
-  const uint32_t set = first / ways_;
+  const uint32_t set = SetOf(first);
   // A full array has no free way to look for; BM_TlbFill takes a fifth less.
-  uint32_t way =
-      size() == keys_.size() ? ways_ : FindWay(&keys_[first], ways_, kNoTlbKey);
-  if (way == ways_) {
-    way = replacement_.Victim(set);
-  } else {
-    // The lowest free way; FindWay may have found the highest.
-    way = static_cast<uint32_t>(
-        std::find(&keys_[first], &keys_[first] + way, kNoTlbKey) -
-        &keys_[first]);
-  }
+  uint32_t way = size() == capacity_ ? ways_ : FindFreeWay(first);
+  if (way == ways_) way = replacement_.Victim(set);
   result.slot = first + way;
   if (keys_[result.slot] != kNoTlbKey) {
     result.evicted = EntryAt(result.slot);
@@ -114,7 +118,7 @@ Tlb::Inserted Tlb::Insert(const TlbEntry& entry) {
 }
 
 bool Tlb::InShareOf(uint32_t slot, ThreadSlot thread) const {
-  return slot / ways_ - first_set_[thread.value()] < sets_;
+  return SetOf(slot) - first_set_[thread.value()] < sets_;
 }
 
 uint32_t Tlb::DropPage(const TlbContext& context, VirtPage page, bool globals) {
@@ -173,7 +177,7 @@ uint32_t Tlb::OnLoadContext(ContextTag context, ThreadSlot thread) {
 
 void Tlb::AddTo(Digest& digest, const ContextTable& contexts) const {
   if (config_.smt == TlbSmt::kPartitioned) digest.Add(active_);
-  const auto sets = static_cast<uint32_t>(keys_.size()) / ways_;
+  const auto sets = static_cast<uint32_t>(keys_.size()) >> set_shift_;
   digest.Add(size());
   for (uint32_t set = 0; set < sets; ++set) AddSetTo(digest, contexts, set);
   replacement_.AddGeneratorTo(digest);
@@ -183,7 +187,7 @@ void Tlb::AddTo(Digest& digest, const ContextTable& contexts) const {
 void Tlb::AddSetTo(Digest& digest, const ContextTable& contexts,
                    uint32_t set) const {
   for (uint32_t way : replacement_.CanonicalOrder(set)) {
-    const uint32_t slot = set * ways_ + way;
+    const uint32_t slot = (set << set_shift_) + way;
     const bool valid = keys_[slot] != kNoTlbKey;
     if (!valid && !replacement_.OrderIsPosition()) continue;
     digest.Add(valid);  // an entry of zeros is not a free way
@@ -212,7 +216,9 @@ void Tlb::CheckInvariants() const {
     ++counts[Index(size)];
     if (cold_[slot].origin != size) ++fractured;
     if ((flags_[slot] & kTlbGlobal) != 0) ++globals;
-    const uint32_t first = slot / ways_ * ways_;
+    LOOKASIDE_CHECK(WayOf(slot) < ways_);
+    LOOKASIDE_CHECK(tags_[slot] == TagOf(key));
+    const uint32_t first = slot - WayOf(slot);
     bool own_set = false;
     for (uint32_t thread = 0; thread < threads_; ++thread) {
       own_set |= FirstSlot(ThreadSlot(static_cast<uint8_t>(thread)),

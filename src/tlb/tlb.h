@@ -28,11 +28,13 @@
 #define LOOKASIDE_TLB_TLB_H_
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "lookaside/base/digest.h"
+#include "lookaside/base/tag_match.h"
 #include "lookaside/tlb/find_way.h"
 #include "lookaside/tlb/pcid_slots.h"
 #include "lookaside/tlb/replacement.h"
@@ -66,7 +68,7 @@ class Tlb {
   uint32_t size() const { return counts_[0] + counts_[1] + counts_[2]; }
 
   // The rest take slots that Find or Insert returned, unchanged since.
-  void OnHit(uint32_t slot) { replacement_.OnHit(slot / ways_, slot % ways_); }
+  void OnHit(uint32_t slot) { replacement_.OnHit(SetOf(slot), WayOf(slot)); }
   uint8_t flags(uint32_t slot) const { return flags_[slot]; }
   void SetDirty(uint32_t slot) { flags_[slot] |= kTlbDirty; }
   TlbEntry EntryAt(uint32_t slot) const;
@@ -109,6 +111,9 @@ class Tlb {
   void CheckInvariants() const;
 
  private:
+  // More ways than this are searched by key.
+  static constexpr uint32_t kMostTags = 64;
+
   // What is read only when an entry moves or is flushed.
   struct Cold {
     FrameNumber frame;
@@ -117,14 +122,18 @@ class Tlb {
   };
 
   void Divide(uint32_t mask);
+  // Slots of a set are `1 << set_shift_` apart, so that set and way come from
+  // a slot without a division; the places above `ways_` stay empty.
+  uint32_t SetOf(uint32_t slot) const { return slot >> set_shift_; }
+  uint32_t WayOf(uint32_t slot) const {
+    return slot & ((1u << set_shift_) - 1);
+  }
   uint32_t FirstSlot(ThreadSlot thread, VirtPage page, PageSize size) const {
-    return (first_set_[thread.value()] + set_index_(PageIndex(page, size))) *
-           ways_;
+    return (first_set_[thread.value()] + set_index_(PageIndex(page, size)))
+           << set_shift_;
   }
-  uint32_t FindKey(uint32_t first_slot, TlbKey key) const {
-    const uint32_t way = FindWay(&keys_[first_slot], ways_, key);
-    return way == ways_ ? kMiss : first_slot + way;
-  }
+  uint32_t FindKey(uint32_t first_slot, TlbKey key) const;
+  uint32_t FindFreeWay(uint32_t first_slot) const;
   void Store(uint32_t slot, const TlbEntry& entry);
   bool InShareOf(uint32_t slot, ThreadSlot thread) const;
   void AddSetTo(Digest& digest, const ContextTable& contexts,
@@ -139,8 +148,11 @@ class Tlb {
   uint32_t sets_ = 0;  // of one thread's share, like the ways
   uint32_t ways_ = 0;
   std::vector<uint32_t> first_set_;  // of each thread's share
+  uint32_t set_shift_ = 0;
+  uint32_t capacity_ = 0;  // entries of all shares
   SetIndex set_index_;
-  std::vector<TlbKey> keys_;    // set by set
+  std::vector<TlbKey> keys_;    // by slot, like the next three
+  std::vector<uint32_t> tags_;  // TagOf(key), 0 if empty
   std::vector<uint8_t> flags_;  // TlbFlag
   std::vector<Cold> cold_;
   std::array<uint32_t, kPageSizes> counts_{};
@@ -149,6 +161,23 @@ class Tlb {
   Replacement replacement_;
   PcidSlots pcid_slots_;
 };
+
+// Tags first: a set's keys span more lines than they do, and need more
+// comparisons (BM_TlbLookup in bench/tlb_benchmark.cc).
+inline uint32_t Tlb::FindKey(uint32_t first_slot, TlbKey key) const {
+  if (ways_ > kMostTags) {
+    const uint32_t way = FindWay(&keys_[first_slot], ways_, key);
+    return way == ways_ ? kMiss : first_slot + way;
+  }
+  uint64_t matches =
+      MatchTags(&tags_[first_slot], RoundUpToTagGroup(ways_), TagOf(key));
+  for (; matches != 0; matches &= matches - 1) {
+    const uint32_t slot =
+        first_slot + static_cast<uint32_t>(std::countr_zero(matches));
+    if (keys_[slot] == key) return slot;
+  }
+  return kMiss;
+}
 
 template <typename Predicate>
 uint32_t Tlb::DropIf(Predicate drop) {
