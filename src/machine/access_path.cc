@@ -95,7 +95,7 @@ inline bool AccessPath::HitsFirstLevel(EventKind kind, uint64_t page) {
   return true;
 }
 
-bool AccessPath::Play(Run& run) {
+bool AccessPath::Play(PageRun& run) {
   // Whole runs are booked together while their counts fit 16 bits.
   if (++runs_pending_ == kMostRunsPending) Settle();
   const std::array<TraceEvent, 2> heads = run.heads;

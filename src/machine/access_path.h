@@ -33,7 +33,7 @@
 #include "lookaside/pagetable/page_table_lines.h"
 #include "lookaside/pagetable/page_walker.h"
 #include "lookaside/pagetable/physical_memory.h"
-#include "lookaside/trace/run.h"
+#include "lookaside/trace/page_run.h"
 #include "lookaside/trace/trace_event.h"
 
 namespace lookaside {
@@ -68,7 +68,7 @@ class AccessPath {
   size_t Play(std::span<const TraceEvent> events);
 
   // The same for a run. What is left of it on a fault stands in `run`.
-  bool Play(Run& run);
+  bool Play(PageRun& run);
 
   const std::optional<Fault>& fault() const { return fault_; }
 

@@ -86,7 +86,7 @@ Machine::AccessResult Machine::Access(CpuId cpu,
   return {consumed, path.fault()};
 }
 
-Machine::AccessResult Machine::AccessRuns(CpuId cpu, std::span<Run> runs,
+Machine::AccessResult Machine::AccessRuns(CpuId cpu, std::span<PageRun> runs,
                                           Pacing pacing) {
   LOOKASIDE_DCHECK(folding_is_exact());
   AccessPath path(Resources(cpu, pacing));

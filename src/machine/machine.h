@@ -46,7 +46,7 @@
 #include "lookaside/tlb/invalidation.h"
 #include "lookaside/tlb/psc_config.h"
 #include "lookaside/tlb/tlb_config.h"
-#include "lookaside/trace/run.h"
+#include "lookaside/trace/page_run.h"
 #include "lookaside/trace/trace_event.h"
 
 namespace lookaside {
@@ -103,7 +103,7 @@ class Machine {
   // The same for folded runs, with the same results. A run that faults is not
   // consumed; what is left of it stands in its place.
   // REQUIRES: folding_is_exact().
-  AccessResult AccessRuns(CpuId cpu, std::span<Run> runs, Pacing pacing);
+  AccessResult AccessRuns(CpuId cpu, std::span<PageRun> runs, Pacing pacing);
   bool folding_is_exact() const;
 
   // MOV to CR3. The first one makes the hardware thread active: partitioned

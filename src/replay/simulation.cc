@@ -69,7 +69,7 @@ absl::Status Simulation::Play(CpuId cpu, std::span<const TraceEvent> events,
   return absl::OkStatus();
 }
 
-absl::Status Simulation::PlayRuns(CpuId cpu, std::span<lookaside::Run> runs,
+absl::Status Simulation::PlayRuns(CpuId cpu, std::span<PageRun> runs,
                                   Pacing pacing) {
   Run(cpu);
   BareMetal hardware(machine_);

@@ -20,7 +20,7 @@
 #include "lookaside/kernel/kernel.h"
 #include "lookaside/machine/machine.h"
 #include "lookaside/replay/run_result.h"
-#include "lookaside/trace/run.h"
+#include "lookaside/trace/page_run.h"
 #include "lookaside/trace/trace_event.h"
 
 namespace lookaside {
@@ -49,7 +49,7 @@ class Simulation {
                     Pacing pacing = Pacing::kInstructions);
   // The same from folded runs, which are used up. The results are the same.
   // REQUIRES: machine().folding_is_exact().
-  absl::Status PlayRuns(CpuId cpu, std::span<Run> runs,
+  absl::Status PlayRuns(CpuId cpu, std::span<PageRun> runs,
                         Pacing pacing = Pacing::kInstructions);
   uint64_t played() const { return played_; }
 

@@ -23,7 +23,7 @@
 #include "lookaside/pagetable/page_table.h"
 #include "lookaside/replay/simulation.h"
 #include "lookaside/testing/reference_machine.h"
-#include "lookaside/trace/run.h"
+#include "lookaside/trace/page_run.h"
 
 namespace lookaside {
 namespace {
@@ -165,12 +165,12 @@ class Worlds {
   }
 
   void PlayFolded(std::span<const TraceEvent> events, Pacing pacing) {
-    std::vector<Run> all;
+    std::vector<PageRun> all;
     RunFolder folder;
     folder.Fold(events, all);
     folder.Finish(all);
     std::vector<Fault> faults;
-    std::span<Run> runs(all);
+    std::span<PageRun> runs(all);
     while (!runs.empty()) {
       const auto done = folded_->AccessRuns(cpu_, runs, pacing);
       runs = runs.subspan(done.consumed);
@@ -201,12 +201,11 @@ class Worlds {
                     {.writable = true, .user = true, .nx = false});
       return;
     }
-    // A run is exact while its faults deny nothing (trace/run.h).
+    // A run is exact while its faults deny nothing (trace/page_run.h).
     const bool denies = order_ == Order::kFree;
-    const PagePermissions permissions{
-        .writable = !denies || rng_.Below(4) != 0,
-        .user = true,
-        .nx = denies && rng_.Below(4) == 0};
+    const PagePermissions permissions{.writable = !denies || rng_.Below(4) != 0,
+                                      .user = true,
+                                      .nx = denies && rng_.Below(4) == 0};
     const bool global = rng_.Below(8) == 0;
     const uint64_t large = rng_.Below(8);
     PageSize size = large == 0   ? PageSize::k1G

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lookaside/trace/run.h"
+#include "lookaside/trace/page_run.h"
 
 namespace lookaside {
 namespace {
@@ -45,10 +45,10 @@ void RunFolder::Add(const TraceEvent& event, uint64_t page) {
   run_.heads[run_.head_count++] = event;
 }
 
-void RunFolder::Finish(std::vector<Run>& runs) {
+void RunFolder::Finish(std::vector<PageRun>& runs) {
   if (run_.head_count == 0) return;
   runs.push_back(run_);
-  run_ = Run();
+  run_ = PageRun();
   page_ = {kNoPage, kNoPage};
   data_dirty_ = false;
   fetches_ = 0;
@@ -56,7 +56,7 @@ void RunFolder::Finish(std::vector<Run>& runs) {
 }
 
 void RunFolder::Fold(std::span<const TraceEvent> events,
-                     std::vector<Run>& runs) {
+                     std::vector<PageRun>& runs) {
   for (const TraceEvent& event : events) {
     const uint64_t page = event.address.value() >> kPageShift;
     if (SpansPages(event)) {

@@ -27,11 +27,11 @@
 // "inclusive"). Machine::folding_is_exact tells.
 //
 //   RunFolder folder;
-//   std::vector<Run> runs;
+//   std::vector<PageRun> runs;
 //   folder.Fold(events, runs);   // as often as there are buffers
 //   folder.Finish(runs);         // at the end, or before an operation
-#ifndef LOOKASIDE_TRACE_RUN_H_
-#define LOOKASIDE_TRACE_RUN_H_
+#ifndef LOOKASIDE_TRACE_PAGE_RUN_H_
+#define LOOKASIDE_TRACE_PAGE_RUN_H_
 
 #include <array>
 #include <cstdint>
@@ -42,7 +42,7 @@
 
 namespace lookaside {
 
-struct Run {
+struct PageRun {
   // The first event of each side, in the order of the stream.
   std::array<TraceEvent, 2> heads{};
   uint8_t head_count = 0;
@@ -51,7 +51,7 @@ struct Run {
   std::array<uint16_t, 4> between{};
   std::array<uint16_t, 4> after{};
 
-  friend bool operator==(const Run&, const Run&) = default;
+  friend bool operator==(const PageRun&, const PageRun&) = default;
 };
 
 class RunFolder {
@@ -60,10 +60,10 @@ class RunFolder {
   static constexpr uint16_t kMostData = 4096;
 
   // Appends the runs that `events` complete.
-  void Fold(std::span<const TraceEvent> events, std::vector<Run>& runs);
+  void Fold(std::span<const TraceEvent> events, std::vector<PageRun>& runs);
 
   // Ends the run in progress.
-  void Finish(std::vector<Run>& runs);
+  void Finish(std::vector<PageRun>& runs);
 
  private:
   static constexpr uint64_t kNoPage = ~uint64_t{0};
@@ -71,7 +71,7 @@ class RunFolder {
   bool Joins(const TraceEvent& event, uint64_t page) const;
   void Add(const TraceEvent& event, uint64_t page);
 
-  Run run_;
+  PageRun run_;
   std::array<uint64_t, 2> page_{kNoPage, kNoPage};  // by side
   bool data_dirty_ = false;                         // the data head was a store
   uint16_t fetches_ = 0;
@@ -80,4 +80,4 @@ class RunFolder {
 
 }  // namespace lookaside
 
-#endif  // LOOKASIDE_TRACE_RUN_H_
+#endif  // LOOKASIDE_TRACE_PAGE_RUN_H_

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/replay/replayer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lookaside/base/status.h"
+#include "lookaside/config/config_edit.h"
+#include "lookaside/config/config_loader.h"
+#include "lookaside/trace/vector_reader.h"
+
+namespace lookaside {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+TraceEvent Event(EventKind kind, uint64_t address, uint16_t size = 4) {
+  TraceEvent event;
+  event.kind = kind;
+  event.address = VirtAddr(address);
+  event.size = size;
+  return event;
+}
+
+absl::StatusOr<RunResult> RunAll(const SimConfig& config,
+                                 std::vector<TraceEvent> events) {
+  VectorReader reader("events", std::move(events));
+  const std::unique_ptr<Simulation> simulation = *Simulation::Create(config);
+  return Replay(*simulation, reader, {});
+}
+
+SimConfig Textbook() { return *LoadPreset("textbook"); }
+
+TEST(Replayer, InstructionsAdvanceTheClockWhereThereAreFetches) {
+  SimConfig config = Textbook();
+  ASSERT_TRUE(Set(config, "cost.instruction_cycles", "3").ok());
+  const RunResult result = *RunAll(config, {Event(EventKind::kFetch, 0x1000),
+                                            Event(EventKind::kLoad, 0x2000),
+                                            Event(EventKind::kModify, 0x2000)});
+  EXPECT_EQ(result.totals.counters.instructions, 1u);
+  EXPECT_EQ(result.totals.counters.loads, 2u);
+  EXPECT_EQ(result.totals.counters.stores, 1u);
+  EXPECT_EQ(result.totals.cycles[CostKind::kBase], Cycles(3));
+}
+
+TEST(Replayer, AccessesAdvanceTheClockWhereThereAreNoFetches) {
+  SimConfig config = Textbook();
+  ASSERT_TRUE(Set(config, "cost.instruction_cycles", "3").ok());
+  const RunResult result = *RunAll(config, {Event(EventKind::kLoad, 0x2000),
+                                            Event(EventKind::kModify, 0x2000)});
+  EXPECT_EQ(result.totals.counters.instructions, 0u);
+  EXPECT_EQ(result.totals.cycles[CostKind::kBase], Cycles(9));
+}
+
+TEST(Replayer, FetchesThatBeginLateAreToldAbout) {
+  std::vector<TraceEvent> events(kBufferEvents,
+                                 Event(EventKind::kLoad, 0x2000));
+  events.push_back(Event(EventKind::kFetch, 0x1000));
+  events.push_back(Event(EventKind::kLoad, 0x2000));
+  const RunResult result = *RunAll(Textbook(), events);
+  EXPECT_EQ(result.totals.cycles[CostKind::kBase], Cycles(kBufferEvents + 1));
+  EXPECT_THAT(result.warnings,
+              Contains(HasSubstr("fetches begin after event 65536")));
+}
+
+TEST(Replayer, AnAccessThatSpansPagesIsOneAccessAndATranslationPerPage) {
+  const RunResult result =
+      *RunAll(Textbook(), {Event(EventKind::kLoad, 0x1ffc, 8),
+                           Event(EventKind::kModify, 0x1ffc, 8)});
+  EXPECT_EQ(result.totals.counters.loads, 2u);
+  EXPECT_EQ(result.totals.counters.stores, 1u);
+  EXPECT_EQ(result.totals.counters.translation.walks, 2u);
+  EXPECT_EQ(result.totals.counters.translation.l1_hits, 4u);
+  EXPECT_EQ(result.totals.counters.translation.dirty_assists, 2u);
+}
+
+TEST(Replayer, TheRetryAfterAFaultIsNotCountedAgain) {
+  const RunResult result =
+      *RunAll(Textbook(), {Event(EventKind::kStore, 0x5000)});
+  const CpuCounters& counters = result.totals.counters;
+  EXPECT_EQ(result.totals.faults.minor, 1u);
+  EXPECT_EQ(counters.stores, 1u);
+  EXPECT_EQ(counters.translation.walks, 1u);
+  EXPECT_EQ(counters.translation.walk_loads, 4u);
+  EXPECT_EQ(counters.translation.dirty_assists, 0u);
+  uint64_t lookups = 0;
+  for (const TlbCounters& tlb : counters.tlb) lookups += tlb.lookups();
+  EXPECT_EQ(lookups, 2u);  // one in each level
+}
+
+TEST(Replayer, WarmupIsLeftOutExactly) {
+  std::vector<TraceEvent> events;
+  for (uint64_t i = 0; i < 100; ++i) {
+    events.push_back(Event(EventKind::kLoad, i << kPageShift));
+  }
+  SimConfig config = Textbook();
+  const RunResult whole = *RunAll(config, events);
+  EXPECT_EQ(whole.totals.counters.loads, 100u);
+  for (const uint64_t warmup : {1u, 37u, 99u}) {
+    config.replay.warmup = warmup;
+    const RunResult rest = *RunAll(config, events);
+    EXPECT_EQ(rest.totals.counters.loads, 100 - warmup);
+    EXPECT_EQ(rest.totals.counters.translation.walks, 100 - warmup);
+    EXPECT_EQ(rest.totals.faults.minor, 100 - warmup);
+    EXPECT_EQ(rest.totals.cycles[CostKind::kBase], Cycles(100 - warmup));
+    EXPECT_LT(rest.totals.elapsed, whole.totals.elapsed);
+    ASSERT_EQ(rest.cpus.size(), 1u);
+    EXPECT_EQ(rest.cpus[0].result, rest.totals);
+  }
+}
+
+TEST(Replayer, AWarmupOfTheWholeTraceIsToldAbout) {
+  SimConfig config = Textbook();
+  config.replay.warmup = 5;
+  const RunResult result = *RunAll(config, {Event(EventKind::kLoad, 0x1000)});
+  EXPECT_EQ(result.totals.counters.loads, 0u);
+  EXPECT_THAT(result.warnings,
+              Contains(HasSubstr("replay.warmup = 5 covers the whole trace")));
+}
+
+TEST(Replayer, FirstTouchesOutsideKnownMappingsAreCountedAndNamedOnce) {
+  const RunResult result = *RunAll(
+      Textbook(),
+      {Event(EventKind::kLoad, 0x3010), Event(EventKind::kLoad, 0x9000)});
+  EXPECT_THAT(result.warnings,
+              Contains(HasSubstr("2 pages outside every mapping")));
+  EXPECT_THAT(result.warnings, Contains(HasSubstr("the first at 0x3000")));
+}
+
+TEST(Replayer, StrictMakesThemAnError) {
+  SimConfig config = Textbook();
+  config.replay.strict = true;
+  const auto result = RunAll(config, {Event(EventKind::kLoad, 0x3010)});
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(Message(result.status()),
+              HasSubstr("0x3000 is outside every mapping"));
+}
+
+TEST(Replayer, AnAddressBeyondThePagingLevelsIsAnErrorThatNamesItsEvent) {
+  const uint64_t beyond = uint64_t{1} << 50;
+  const std::vector<TraceEvent> events = {Event(EventKind::kLoad, 0x1000),
+                                          Event(EventKind::kLoad, beyond)};
+  SimConfig config = Textbook();
+  const auto result = RunAll(config, events);
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(Message(result.status()), HasSubstr("event 2: address"));
+  EXPECT_THAT(Message(result.status()), HasSubstr("paging.levels = 5"));
+  config.paging.levels = 5;
+  EXPECT_TRUE(RunAll(config, events).ok());
+}
+
+TEST(Replayer, NothingUnusualIsNotWarnedAbout) {
+  const RunResult result =
+      *RunAll(Textbook(), {Event(EventKind::kFetch, 0x1000)});
+  EXPECT_THAT(result.warnings, Not(Contains(HasSubstr("warmup"))));
+  EXPECT_EQ(result.warnings.size(), 1u);  // the first touch
+}
+
+}  // namespace
+}  // namespace lookaside
