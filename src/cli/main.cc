@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
-#include <string_view>
+//
+// The command `lookaside`. Exit status: 0 good, 2 bad usage or bad input,
+// which one line on standard error tells.
+#include <string>
+#include <vector>
+
+#include "lookaside/base/status.h"
+#include "lookaside/cli/arguments.h"
+#include "lookaside/cli/commands.h"
+#include "lookaside/cli/standard_streams.h"
+#include "lookaside/cli/users_directory.h"
+
+namespace lookaside {
+namespace {
+
+absl::Status Main(int argc, char** argv) {
+  LOOKASIDE_RETURN_IF_ERROR(EnterUsersDirectory());
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
+  LOOKASIDE_ASSIGN_OR_RETURN(const Arguments arguments,
+                             ParseArguments(std::move(words)));
+  return RunCommand(arguments);
+}
+
+}  // namespace
+}  // namespace lookaside
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "version") {
-    std::puts("lookaside 0.1.0");
-    return 0;
-  }
-  std::fputs("usage: lookaside version\n", stderr);
+  lookaside::PrepareStandardStreams();
+  const absl::Status status = lookaside::Main(argc, argv);
+  if (status.ok()) return 0;
+  lookaside::PrintError(lookaside::Message(status));
   return 2;
 }

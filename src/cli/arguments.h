@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the command line asked for, as plain data, and its parser.
+#ifndef LOOKASIDE_CLI_ARGUMENTS_H_
+#define LOOKASIDE_CLI_ARGUMENTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lookaside/config/config_loader.h"
+
+namespace lookaside {
+
+enum class Command : uint8_t {
+  kHelp,
+  kVersion,
+  kDemo,
+  kReplay,
+  kTraceInfo,
+  kTraceHead,
+  kConfigList,
+  kConfigShow,
+  kConfigCheck,
+};
+
+struct Arguments {
+  Command command = Command::kHelp;
+  std::string help;  // the text, for kHelp
+  std::vector<std::string> traces;
+  ConfigRequest config;
+  uint64_t seed = 0;
+  uint64_t lines = 10;
+  std::string json;  // a file, "-" for standard output; empty: none
+};
+
+// `words` follow the name of the program. An error is one line and says which
+// word is wrong.
+absl::StatusOr<Arguments> ParseArguments(std::vector<std::string> words);
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_CLI_ARGUMENTS_H_

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The file that --json names: it holds a whole result or is as it was before,
+// whatever ends the command.
+#ifndef LOOKASIDE_CLI_RESULT_FILE_H_
+#define LOOKASIDE_CLI_RESULT_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace lookaside {
+
+// Whether WriteResultFile can succeed as far as that can be told without
+// writing: asked before hours of work. "" (no file) and "-" are fine.
+absl::Status CheckResultFile(const std::string& path);
+
+// "-" is standard output. A file is written under another name beside `path`
+// and renamed, with signals held back meanwhile; a device or pipe is written
+// as it is.
+absl::Status WriteResultFile(const std::string& path, std::string_view text);
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_CLI_RESULT_FILE_H_

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/cli/standard_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string>
+
+#include "lookaside/base/status.h"
+#include "lookaside/cli/write_all.h"
+
+namespace lookaside {
+namespace {
+
+// Opened the wrong way round: using it stays the error that it was.
+void TakeIfClosed(int fd, int wrong_way) {
+  if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) return;
+  // The lowest free number is `fd`, since those below it are open by now.
+  static_cast<void>(open("/dev/null", wrong_way));
+}
+
+}  // namespace
+
+void PrepareStandardStreams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  TakeIfClosed(STDIN_FILENO, O_WRONLY);
+  TakeIfClosed(STDOUT_FILENO, O_RDONLY);
+  TakeIfClosed(STDERR_FILENO, O_RDONLY);
+}
+
+absl::Status WriteStandardOutput(std::string_view text) {
+  if (WriteAll(STDOUT_FILENO, text)) return absl::OkStatus();
+  return InvalidArgument("standard output cannot be written: {}",
+                         std::strerror(errno));
+}
+
+void PrintError(std::string_view message) {
+  std::string line = "lookaside: " + std::string(message);
+  for (char& c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
+  WriteAll(STDERR_FILENO, line + "\n");
+}
+
+}  // namespace lookaside
