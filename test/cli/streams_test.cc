@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Full disks, readers that go away, and signals.
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "lookaside/test/cli/command_runner.h"
+
+namespace lookaside {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::StartsWith;
+
+constexpr char kTrace[] = "I  04001000,4\n L 1ffeffe7e0,8\n";
+
+void ExpectRefused(const Finished& done, const std::string& reason) {
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, StartsWith("lookaside: "));
+  EXPECT_THAT(done.err, EndsWith(reason + "\n"));
+}
+
+TEST(StreamsTest, FullStandardOutputIsAnError) {
+  for (const char* command : {"replay", "trace head", "trace info"}) {
+    std::vector<std::string> arguments;
+    std::istringstream words(command);
+    for (std::string word; words >> word;) arguments.push_back(word);
+    arguments.push_back("-");
+    ExpectRefused(
+        RunLookaside(arguments, {.input = kTrace, .redirect = "> /dev/full"}),
+        "standard output cannot be written: No space left on device");
+  }
+  ExpectRefused(RunLookaside({"--help"}, {.redirect = "> /dev/full"}),
+                "standard output cannot be written: No space left on device");
+}
+
+TEST(StreamsTest, FullJsonFileIsAnError) {
+  ExpectRefused(
+      RunLookaside({"replay", "-", "--json", "/dev/full"}, {.input = kTrace}),
+      "/dev/full: cannot be written: No space left on device");
+}
+
+TEST(StreamsTest, DeviceIsWrittenAsItIs) {
+  EXPECT_EQ(
+      RunLookaside({"replay", "-", "--json", "/dev/null"}, {.input = kTrace})
+          .status,
+      0);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(StreamsTest, ClosedStandardOutputIsAnError) {
+  const std::string directory = NewDirectory();
+  WriteFile(directory + "/t.lackey", kTrace);
+  ExpectRefused(RunLookaside({"replay", "t.lackey", "--json", "-"},
+                             {.directory = directory, .redirect = ">&-"}),
+                "standard output cannot be written: Bad file descriptor");
+  EXPECT_EQ(ReadFile(directory + "/t.lackey"), kTrace);
+}
+
+TEST(StreamsTest, ReaderThatHasGoneIsAnError) {
+  // The pipe's reader is gone before the command writes.
+  const std::string directory = NewDirectory();
+  const std::string line =
+      "mkfifo " + directory + "/pipe; exec 9<>" + directory + "/pipe; exec 8>" +
+      directory + "/pipe; exec 9>&-; '" + Binary() + "' config list >&8 2> " +
+      directory + "/err; echo $? > " + directory + "/status";
+  EXPECT_EQ(std::system(line.c_str()), 0);
+  EXPECT_EQ(ReadFile(directory + "/status"), "2\n");
+  EXPECT_EQ(ReadFile(directory + "/err"),
+            "lookaside: standard output cannot be written: Broken pipe\n");
+}
+
+TEST(StreamsTest, InterruptLeavesNoFile) {
+  const std::string directory = NewDirectory();
+  // Standard input is a pipe that never ends.
+  const std::string line =
+      "cd " + directory +
+      " && mkfifo pipe && exec 9<>pipe && cat t.lackey >&9 "
+      "&& mkdir out && timeout -s INT 0.5 '" +
+      Binary() + "' replay - --json out/out.json <&9 2> err";
+  WriteFile(directory + "/t.lackey", kTrace);
+  EXPECT_NE(std::system(line.c_str()), 0);
+  EXPECT_EQ(ReadFile(directory + "/err"), "");
+  EXPECT_TRUE(std::filesystem::is_empty(directory + "/out"));
+}
+
+}  // namespace
+}  // namespace lookaside
