@@ -6,8 +6,21 @@ packages/install ci
 
 # One line a comparison: the arguments of the command. In a line, OUT is the
 # file for the result; a line without OUT is compared by its standard output.
+recording=testdata/zstd.lackey.xz
 comparisons=(
   "version"
+  "demo"
+  "config show sapphirerapids"
+  "trace info $recording"
+  "trace info $recording --json -"
+  "replay $recording --cpu neoverse-n1"
+  "replay $recording --cpu textbook --json OUT"
+  "replay $recording --cpu nehalem-ep --json OUT"
+  "replay $recording --cpu skylake-sp --json OUT"
+  "replay $recording --cpu sapphirerapids --set paging.levels=5 --json OUT"
+  "replay $recording --cpu zen3 --set paging.thp=always --set replay.warmup=1000000 --json OUT"
+  "replay $recording --cpu haswell-ep --set replay.cpu=40 --set walk.overlap=0.333 --set walk.data_pressure=0.5 --json OUT"
+  "replay $recording --cpu skylake-sp --set tlb.dtlb_4k.replacement=random --set tlb.dtlb_4k.entries=16 --seed 42 --json OUT"
 )
 
 step "gcc: build" bazel build //:lookaside || exit 0
