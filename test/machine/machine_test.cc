@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lookaside/config/config_loader.h"
+#include "lookaside/cost/cost_model.h"
 #include "lookaside/pagetable/page_table.h"
 #include "lookaside/replay/simulation.h"
 
@@ -227,6 +228,42 @@ TEST_F(MachineTest, MoreThanFourPcidsLeaveNothingInSkylakesStlb) {
   EXPECT_EQ(walks_of_rounds(4, 10), 4u);
   walks_of_rounds(5, 1);  // the fifth takes the first one's slot
   EXPECT_EQ(walks_of_rounds(5, 10), 50u);
+}
+
+// Alex Shi's balance (Linux commit e7b52ffd45a6): with 512 entries, and both a
+// refill and an INVLPG at 100 ns, invalidating X pages one by one costs what
+// refilling the 512 - X others after a flush costs at X = 256.
+TEST_F(MachineTest, InvlpgAndFlushBreakEvenAtHalfOfTheEntries) {
+  SimConfig config = *LoadPreset("textbook");
+  TlbConfig stlb = config.tlb.arrays[2];
+  stlb.entries = stlb.ways = 512;
+  config.tlb.arrays[2] = stlb;
+  config.cost = CostConfig();
+  config.cost.instruction = CostAmount{0, CostUnit::kCycles};
+  config.cost.refill = CostAmount{100, CostUnit::kNanoseconds};
+  config.cost.invlpg = CostAmount{100, CostUnit::kNanoseconds};
+  for (TlbConfig& tlb : config.tlb.arrays) tlb.latency = 0;
+  const auto cost = [&](uint64_t pages, bool one_by_one) {
+    Make(config);
+    const CpuId cpu(0);
+    const PageTable table = NewTable(NodeId(0));
+    for (uint64_t i = 0; i < 512; ++i) Map(table, i, NodeId(0));
+    Run(cpu, table);
+    for (uint64_t i = 0; i < 512; ++i) Touch(cpu, i);
+    const Cycles before = machine_->cpu(cpu).clock();
+    if (!one_by_one) {
+      machine_->Invalidate(cpu, {InvalidationScope::kCr3, VirtPage(), Pcid()});
+    }
+    for (uint64_t i = 0; one_by_one && i < pages; ++i) {
+      machine_->Invalidate(cpu,
+                           {InvalidationScope::kInvlpg, VirtPage(i), Pcid()});
+    }
+    for (uint64_t i = pages; i < 512; ++i) Touch(cpu, i);
+    return machine_->cpu(cpu).clock() - before;
+  };
+  EXPECT_LT(cost(255, true), cost(255, false));
+  EXPECT_EQ(cost(256, true), cost(256, false));
+  EXPECT_GT(cost(257, true), cost(257, false));
 }
 
 TEST_F(MachineTest, AMachineOf4096ThreadsMakesOnlyWhatIsUsed) {
