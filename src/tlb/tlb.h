@@ -67,10 +67,14 @@ class Tlb {
   bool HoldsSize(PageSize size) const { return counts_[Index(size)] != 0; }
   uint32_t size() const { return counts_[0] + counts_[1] + counts_[2]; }
 
+  // Slots are numbered from 0 to this, some always empty.
+  uint32_t slots() const { return static_cast<uint32_t>(keys_.size()); }
+
   // The rest take slots that Find or Insert returned, unchanged since.
   void OnHit(uint32_t slot) { replacement_.OnHit(SetOf(slot), WayOf(slot)); }
   uint8_t flags(uint32_t slot) const { return flags_[slot]; }
   void SetDirty(uint32_t slot) { flags_[slot] |= kTlbDirty; }
+  // Also of an empty slot, whose context is then 0.
   TlbEntry EntryAt(uint32_t slot) const;
   void Drop(uint32_t slot);
 

@@ -78,7 +78,7 @@ class Pair {
     const std::vector<TlbEntry> want = Sorted(twin_.Entries());
     std::vector<TlbEntry> got;
     std::array<bool, kPageSizes> holds{};
-    for (uint32_t slot = 0; slot < Slots(); ++slot) {
+    for (uint32_t slot = 0; slot < real_.slots(); ++slot) {
       const TlbEntry entry = real_.EntryAt(slot);
       if (entry.context != ContextTag(0)) got.push_back(entry);
     }
@@ -93,12 +93,6 @@ class Pair {
  private:
   static constexpr uint64_t kSeed = 17;
   static constexpr ContextTag kGlobal{100};
-
-  // Every array here divides evenly.
-  uint32_t Slots() const {
-    return config_.entries *
-           (config_.smt == TlbSmt::kReplicated ? threads_ : 1);
-  }
 
   uint64_t Below(uint64_t bound) { return rng_.Below(bound); }
 
@@ -261,6 +255,7 @@ std::vector<Case> Geometries() {
       {"Lru8WayXor7", ArrayOf(64, 8, kLru, kXor7)},
       {"LruFullyAssociative", ArrayOf(16, 16, kLru)},
       {"LruOneWay", ArrayOf(32, 1, kLru)},
+      {"LruOf80Ways", ArrayOf(160, 80, kLru)},
       {"LruOneEntry", ArrayOf(1, 1, kLru)},
       {"Lru3Way", ArrayOf(12, 3, kLru)},
       {"Fifo4Way", ArrayOf(32, 4, kFifo)},

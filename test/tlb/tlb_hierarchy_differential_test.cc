@@ -88,11 +88,9 @@ class Pair {
 
   uint64_t Below(uint64_t bound) { return rng_.Below(bound); }
 
-  std::vector<TlbEntry> Contents(const Tlb& array) const {
-    const uint32_t copies =
-        array.config().smt == TlbSmt::kReplicated ? threads_ : 1;
+  static std::vector<TlbEntry> Contents(const Tlb& array) {
     std::vector<TlbEntry> entries;
-    for (uint32_t slot = 0; slot < array.config().entries * copies; ++slot) {
+    for (uint32_t slot = 0; slot < array.slots(); ++slot) {
       const TlbEntry entry = array.EntryAt(slot);
       if (entry.context != ContextTag(0)) entries.push_back(entry);
     }

@@ -67,6 +67,31 @@ TEST(ValidateTlb, AcceptsWhatCanBeBuilt) {
   });
 }
 
+TEST(ValidateTlb, AcceptsSixtyFourArrays) {
+  TlbHierarchyConfig config;
+  struct Kind {
+    uint32_t level;
+    TlbSide side;
+    PageSize size;
+  };
+  for (const Kind& kind : {Kind{1, TlbSide::kInst, PageSize::k4K},
+                           Kind{1, TlbSide::kInst, PageSize::k2M},
+                           Kind{1, TlbSide::kInst, PageSize::k1G},
+                           Kind{1, TlbSide::kData, PageSize::k4K},
+                           Kind{1, TlbSide::kData, PageSize::k2M},
+                           Kind{1, TlbSide::kData, PageSize::k1G},
+                           Kind{2, TlbSide::kInst, PageSize::k4K},
+                           Kind{2, TlbSide::kData, PageSize::k4K}}) {
+    for (size_t bank = 0; bank < kMaxTlbBanks; ++bank) {
+      const std::string name = std::to_string(config.arrays.size());
+      config.arrays.push_back(Named(name, kind.level, kind.side, {kind.size},
+                                    ArrayOf(8, 4, TlbReplacement::kLru)));
+    }
+  }
+  ASSERT_EQ(config.arrays.size(), 64u);
+  EXPECT_EQ(Message(Validate(config, 2)), "");
+}
+
 TEST(ValidateTlb, NamesTheKeyOfAnImpossibleShape) {
   Check({
       {[](auto& c) { c.arrays[kDtlb].level = 0; },

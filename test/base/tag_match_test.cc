@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/base/tag_match.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "lookaside/base/rng.h"
+
+namespace lookaside {
+namespace {
+
+TEST(TagMatch, FindsEveryEqualTagAndNoOther) {
+  Rng rng(2);
+  for (uint32_t count = 0; count <= 64; count += kTagGroup) {
+    for (int round = 0; round < 50; ++round) {
+      std::vector<uint32_t> tags(count);
+      uint64_t want = 0;
+      const auto wanted = static_cast<uint32_t>(rng.Next()) | 1u;
+      for (uint32_t i = 0; i < count; ++i) {
+        // Equal, or different in one bit.
+        const bool equal = rng.Below(3) == 0;
+        tags[i] = equal ? wanted : wanted ^ (1u << rng.Below(32));
+        want |= uint64_t{equal} << i;
+      }
+      ASSERT_EQ(MatchTags(tags.data(), count, wanted), want);
+    }
+  }
+}
+
+TEST(TagMatch, NoKeyHasTheTagOfAnEmptyPlace) {
+  EXPECT_NE(TagOf(0), 0u);
+  EXPECT_NE(TagOf(0x0000000100000001u), 0u);
+  EXPECT_NE(TagOf(~uint64_t{0}), 0u);
+}
+
+TEST(TagMatch, BothHalvesOfAKeyMakeItsTag) {
+  for (uint32_t bit = 1; bit < 32; ++bit) {
+    EXPECT_NE(TagOf(uint64_t{1} << bit), TagOf(0)) << bit;
+    EXPECT_NE(TagOf(uint64_t{1} << (32 + bit)), TagOf(0)) << bit;
+  }
+}
+
+TEST(TagMatch, WaysAreRoundedUpToWholeGroups) {
+  EXPECT_EQ(RoundUpToTagGroup(1), 4u);
+  EXPECT_EQ(RoundUpToTagGroup(4), 4u);
+  EXPECT_EQ(RoundUpToTagGroup(5), 8u);
+  EXPECT_EQ(RoundUpToTagGroup(64), 64u);
+}
+
+}  // namespace
+}  // namespace lookaside
