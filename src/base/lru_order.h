@@ -40,6 +40,15 @@ class LruOrder {
     bits_ = (bits_ & ~taken) | moved;
   }
 
+  // Makes the oldest way the most recently used, and returns it.
+  // REQUIRES: `ways` is what the order was made for.
+  uint32_t TouchOldest(uint32_t ways) {
+    const uint32_t way = Oldest(ways);
+    const uint64_t places = ~uint64_t{0} >> (4 * (kMostWays - ways));
+    bits_ = (bits_ & ~places) | ((bits_ << 4 | way) & places);
+    return way;
+  }
+
   // REQUIRES: `ways` is what the order was made for.
   uint32_t Oldest(uint32_t ways) const { return At(ways - 1); }
 

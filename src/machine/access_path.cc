@@ -87,7 +87,10 @@ inline bool AccessPath::HitsFirstLevel(EventKind kind, uint64_t page) {
   Tlb& tlb = r_.core.tlb.array(array);
   const uint32_t slot = tlb.Find(r_.cpu.tlb_context(),
                                  VirtPage(page & kVirtPageMask), PageSize::k4K);
-  if (slot == Tlb::kMiss) return false;
+  if (slot == Tlb::kMiss) {
+    missed_page_ = page;
+    return false;
+  }
   const uint8_t flags = tlb.flags(slot);
   if ((flags & kMatter[number]) != kWanted[number]) return false;
   tlb.OnHit(slot);
@@ -230,7 +233,10 @@ bool AccessPath::Translate(AccessSide side, uint64_t page, bool write) {
   const TlbContext& context = r_.cpu.tlb_context();
   TlbHierarchy& tlb = r_.core.tlb;
   TlbHierarchy::Found found =
-      tlb.Lookup(side, context, virt_page, tlb_counters_);
+      missed_page_ == page && tlb.first_holds_only_4k(side)
+          ? tlb.LookupSecond(side, context, virt_page, tlb_counters_)
+          : tlb.Lookup(side, context, virt_page, tlb_counters_);
+  missed_page_ = LastPages::kNone;
   const bool denied =
       found.level != 0 && !Permits(found.flags, UserAccess(side, write));
   if (found.level == 0 || denied) return Walk(side, virt_page, write, denied);
@@ -325,11 +331,10 @@ void AccessPath::CountWalk(const WalkResult& walk) {
   TranslationCounters& counters = r_.cpu.counters().translation;
   ++counters.walks;
   counters.walk_loads += walk.loads;
-  for (size_t i = 0; i < walk.loads_by_level.size(); ++i) {
-    counters.walk_loads_by_level[i] += walk.loads_by_level[i];
-  }
-  for (size_t i = 0; i < walk.loads_by_place.size(); ++i) {
-    counters.walk_loads_by_place[i] += walk.loads_by_place[i];
+  for (uint32_t i = 0; i < walk.loads; ++i) {
+    const WalkLoad& load = walk.load[i];
+    ++counters.walk_loads_by_level[static_cast<size_t>(load.level)];
+    ++counters.walk_loads_by_place[static_cast<size_t>(load.place)];
   }
   if (walk.psc_hit != PagingLevel::kPte) {
     ++counters.psc_hits[static_cast<size_t>(walk.psc_hit)];

@@ -111,6 +111,8 @@ class AccessPath {
   std::span<TlbCounters> tlb_counters_;
   uint64_t pending_ = 0;
   uint32_t runs_pending_ = 0;
+  // The page that HitsFirstLevel has just not found in its array.
+  uint64_t missed_page_ = LastPages::kNone;
   std::optional<Fault> fault_;
 };
 

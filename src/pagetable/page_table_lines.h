@@ -141,10 +141,11 @@ inline bool PageTableLineCache::Load(PhysAddr address) {
   const size_t set = SetOf(line);
   const uint64_t key = line + 1;
   LruOrder& order = orders_[set];
-  const std::optional<uint32_t> hit = Find(set, key);
-  const uint32_t way = hit ? *hit : order.Oldest(ways_);
-  order.Touch(way);
-  if (hit) return true;
+  if (const std::optional<uint32_t> hit = Find(set, key)) {
+    order.Touch(*hit);
+    return true;
+  }
+  const uint32_t way = order.TouchOldest(ways_);
   keys_[set * stride_ + way] = key;
   tags_[set * stride_ + way] = TagOf(key);
   return false;

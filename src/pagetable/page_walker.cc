@@ -53,9 +53,7 @@ bool LoadPath(FrameNumber table, VirtPage page, const LoadLatency& latency,
     const Pte pte = resources.tables.Read(entry);
     const LinePlace place = LoadLine(entry, resources);
     path.cycles += latency[place].value();
-    ++result.loads;
-    ++result.loads_by_level[Index(level)];
-    ++result.loads_by_place[Index(place)];
+    result.load[result.loads++] = {level, place};
     if (!pte.present()) return false;
     path.leaf = level;
     path.rights &= RightsOf(pte);

@@ -108,6 +108,14 @@ constexpr std::string_view Name(WalkFault fault) {
   return kNames[static_cast<int>(fault)];
 }
 
+// One load of a walk: the level of the entry, and where its line was.
+struct WalkLoad {
+  PagingLevel level = PagingLevel::kPte;
+  LinePlace place = LinePlace::kL1;
+
+  friend bool operator==(const WalkLoad&, const WalkLoad&) = default;
+};
+
 struct WalkResult {
   WalkFault fault = WalkFault::kNone;
   // The level of the paging-structure cache entry it began from; kPte: none,
@@ -125,9 +133,19 @@ struct WalkResult {
 
   // Of any walk:
   uint8_t loads = 0;
-  std::array<uint8_t, kPagingLevels> loads_by_level{};
-  std::array<uint8_t, kLinePlaces> loads_by_place{};
+  std::array<WalkLoad, kPagingLevels> load{};  // the first `loads`, in order
   Cycles cycles;
+
+  int LoadsAt(PagingLevel level) const {
+    int n = 0;
+    for (uint8_t i = 0; i < loads; ++i) n += load[i].level == level;
+    return n;
+  }
+  int LoadsFrom(LinePlace place) const {
+    int n = 0;
+    for (uint8_t i = 0; i < loads; ++i) n += load[i].place == place;
+    return n;
+  }
 
   friend bool operator==(const WalkResult&, const WalkResult&) = default;
 };

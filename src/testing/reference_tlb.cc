@@ -114,6 +114,11 @@ ReferenceTlb::Inserted ReferenceTlb::Insert(const TlbEntry& entry) {
     result.dropped = OnLoadContext(entry.context, entry.thread);
   }
   Place place{ShareOf(entry.thread), SetOf(entry.page, entry.size), 0};
+  const bool trees = config_.replacement == TlbReplacement::kTreePlru ||
+                     config_.replacement == TlbReplacement::kMru3Plru2 ||
+                     config_.replacement == TlbReplacement::kMru3Plru4;
+  if (trees) place.way = PolicyOf(place).Victim(rng_);
+  if (At(place) != nullptr) place.way = 0;
   while (place.way < WaysOfShare() && At(place) != nullptr) ++place.way;
   if (place.way == WaysOfShare()) {
     place.way = PolicyOf(place).Victim(rng_);

@@ -10,12 +10,6 @@
 namespace lookaside {
 namespace {
 
-constexpr uint32_t kGroups = 3;
-// A tree word holds up to three trees of 16 bits, and above them the group
-// touched last; a single tree may take all 64 bits.
-constexpr uint32_t kGroupTreeBits = 16;
-constexpr uint32_t kLastGroupShift = 60;
-
 bool IsGrouped(TlbReplacement policy) {
   return policy == TlbReplacement::kMru3Plru2 ||
          policy == TlbReplacement::kMru3Plru4;
@@ -44,6 +38,7 @@ Replacement::Replacement(TlbReplacement policy, uint32_t sets, uint32_t ways,
                          uint64_t seed)
     : policy_(policy),
       uses_trees_(UsesTrees(policy)),
+      grouped_(IsGrouped(policy)),
       ways_(ways),
       group_ways_(IsGrouped(policy) ? ways / kGroups : ways),
       rng_(seed) {
@@ -74,19 +69,20 @@ void Replacement::BuildPaths() {
     path.mask |= uint64_t{3} << kLastGroupShift;
     path.bits |= uint64_t{group} << kLastGroupShift;
   }
+  if (group_ways_ > 8) return;
+  victims_.resize(size_t{1} << (group_ways_ - 1));
+  for (size_t tree = 0; tree < victims_.size(); ++tree) {
+    victims_[tree] = static_cast<uint8_t>(VictimInTree(tree));
+  }
 }
 
-uint32_t Replacement::TreeVictim(uint64_t tree) const {
-  uint32_t group = 0;
-  if (IsGrouped(policy_)) {
-    group = static_cast<uint32_t>((tree >> kLastGroupShift) + 1) % kGroups;
-  }
+// `tree` holds one tree's bits in its lowest.
+uint32_t Replacement::VictimInTree(uint64_t tree) const {
   uint32_t node = 1;
   while (node < group_ways_) {
-    const uint32_t bit = group * kGroupTreeBits + node - 1;
-    node = 2 * node + static_cast<uint32_t>((tree >> bit) & 1);
+    node = 2 * node + static_cast<uint32_t>((tree >> (node - 1)) & 1);
   }
-  return group * group_ways_ + node - group_ways_;
+  return node - group_ways_;
 }
 
 uint32_t Replacement::OldestWay(uint32_t set) const {
@@ -98,8 +94,7 @@ uint32_t Replacement::OldestWay(uint32_t set) const {
   return oldest;
 }
 
-uint32_t Replacement::Victim(uint32_t set) {
-  if (uses_trees_) return TreeVictim(trees_[set]);
+uint32_t Replacement::OtherVictim(uint32_t set) {
   if (policy_ == TlbReplacement::kRandom) {
     return static_cast<uint32_t>(rng_.Below(ways_));
   }

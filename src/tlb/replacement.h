@@ -12,8 +12,8 @@
 //
 // Sources: the trees and groups are those that TLB;DR (USENIX Security 2022)
 // recovered from Skylake; its permutation vectors are our unit tests. A fill
-// is a touch. A free way is taken first, the lowest one, before any policy is
-// asked; what hardware does there is not published.
+// is a touch. What hardware does while ways are free is not published; Tlb
+// takes the way that the trees point to if that is free, else the lowest.
 //
 // Left out: not-recently-used bits, and policies that look at the page.
 #ifndef LOOKASIDE_TLB_REPLACEMENT_H_
@@ -54,8 +54,13 @@ class Replacement {
     }
   }
 
-  // REQUIRES: every way of the set holds an entry.
-  uint32_t Victim(uint32_t set);
+  bool uses_trees() const { return uses_trees_; }
+
+  // REQUIRES: every way of the set holds an entry, unless uses_trees().
+  uint32_t Victim(uint32_t set) {
+    if (uses_trees_) return TreeVictim(trees_[set]);
+    return OtherVictim(set);
+  }
 
   // The ways of `set` in the order in which a canonical digest lists them:
   // oldest first for lru and fifo, where the position is of no consequence;
@@ -69,6 +74,12 @@ class Replacement {
   void AddGeneratorTo(Digest& digest) const;
 
  private:
+  static constexpr uint32_t kGroups = 3;
+  // A tree word holds up to three trees of 16 bits, and above them the group
+  // touched last; a single tree may take all 64 bits.
+  static constexpr uint32_t kGroupTreeBits = 16;
+  static constexpr uint32_t kLastGroupShift = 60;
+
   // A touch of a way, as bits of its set's tree word.
   struct Path {
     uint64_t mask = 0;
@@ -79,19 +90,38 @@ class Replacement {
     trees_[set] = (trees_[set] & ~paths_[way].mask) | paths_[way].bits;
   }
   void BuildPaths();
+  uint32_t OtherVictim(uint32_t set);
   uint32_t OldestWay(uint32_t set) const;
   uint32_t TreeVictim(uint64_t tree) const;
+  uint32_t VictimInTree(uint64_t tree) const;
 
   TlbReplacement policy_ = TlbReplacement::kLru;
   bool uses_trees_ = false;
+  bool grouped_ = false;
   uint32_t ways_ = 1;
   uint32_t group_ways_ = 1;       // leaves of one tree
   std::vector<uint64_t> stamps_;  // lru, fifo: by entry
   uint64_t now_ = 0;
   std::vector<uint64_t> trees_;  // by set
   std::vector<Path> paths_;      // by way
+  // By the bits of one tree: where they point. Trees of up to 8 leaves have
+  // one; larger ones are walked.
+  std::vector<uint8_t> victims_;
   Rng rng_;
 };
+
+inline uint32_t Replacement::TreeVictim(uint64_t tree) const {
+  uint32_t group = 0;
+  if (grouped_) {
+    const auto last = static_cast<uint32_t>(tree >> kLastGroupShift);
+    group = last + 1 == kGroups ? 0 : last + 1;
+  }
+  const uint64_t bits = tree >> (group * kGroupTreeBits);
+  const uint32_t leaf = victims_.empty()
+                            ? VictimInTree(bits)
+                            : victims_[bits & (victims_.size() - 1)];
+  return group * group_ways_ + leaf;
+}
 
 }  // namespace lookaside
 

@@ -91,13 +91,19 @@ void Tlb::Store(uint32_t slot, const TlbEntry& entry) {
   if ((entry.flags & kTlbGlobal) != 0) ++globals_;
 }
 
-// The lowest free way of a set, or ways_.
-uint32_t Tlb::FindFreeWay(uint32_t first_slot) const {
+// A free way of the set, or ways_: the one that the trees point to, else the
+// lowest. So a set fills in the order in which it will be replaced, and a
+// sweep of more pages than ways never hits, from the first page on.
+uint32_t Tlb::FindFreeWay(uint32_t first_slot) {
   const TlbKey* const keys = &keys_[first_slot];
+  if (replacement_.uses_trees()) {
+    const uint32_t victim = replacement_.Victim(SetOf(first_slot));
+    if (keys[victim] == kNoTlbKey) return victim;
+  }
   return static_cast<uint32_t>(std::find(keys, keys + ways_, kNoTlbKey) - keys);
 }
 
-Tlb::Inserted Tlb::Insert(const TlbEntry& entry) {
+Tlb::Inserted Tlb::Insert(const TlbEntry& entry, bool tell_evicted) {
   Inserted result;
   if (pcid_slots_.limited() && (entry.flags & kTlbGlobal) == 0) {
     result.dropped = OnLoadContext(entry.context, entry.thread);
@@ -109,7 +115,8 @@ Tlb::Inserted Tlb::Insert(const TlbEntry& entry) {
   if (way == ways_) way = replacement_.Victim(set);
   result.slot = first + way;
   if (keys_[result.slot] != kNoTlbKey) {
-    result.evicted = EntryAt(result.slot);
+    result.displaced = true;
+    if (tell_evicted) result.evicted = EntryAt(result.slot);
     Drop(result.slot);
   }
   Store(result.slot, entry);

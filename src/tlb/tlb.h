@@ -80,11 +80,12 @@ class Tlb {
 
   struct Inserted {
     uint32_t slot = kMiss;
-    std::optional<TlbEntry> evicted;
-    uint32_t dropped = 0;  // entries of a context that lost its PCID slot
+    uint32_t dropped = 0;    // entries of a context that lost its PCID slot
+    bool displaced = false;  // an entry gave place
+    std::optional<TlbEntry> evicted;  // that entry, where asked for
   };
   // REQUIRES: no entry with this key is held in its thread's share.
-  Inserted Insert(const TlbEntry& entry);
+  Inserted Insert(const TlbEntry& entry, bool tell_evicted = true);
 
   // Each returns how many entries it dropped.
   //
@@ -137,7 +138,7 @@ class Tlb {
            << set_shift_;
   }
   uint32_t FindKey(uint32_t first_slot, TlbKey key) const;
-  uint32_t FindFreeWay(uint32_t first_slot) const;
+  uint32_t FindFreeWay(uint32_t first_slot);
   void Store(uint32_t slot, const TlbEntry& entry);
   bool InShareOf(uint32_t slot, ThreadSlot thread) const;
   void AddSetTo(Digest& digest, const ContextTable& contexts,

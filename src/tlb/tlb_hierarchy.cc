@@ -97,6 +97,12 @@ TlbHierarchy::Found TlbHierarchy::Lookup(AccessSide side,
     arrays_[hit->array].OnHit(hit->slot);
     return *hit;
   }
+  return LookupSecond(side, context, page, counters);
+}
+
+TlbHierarchy::Found TlbHierarchy::LookupSecond(
+    AccessSide side, const TlbContext& context, VirtPage page,
+    std::span<TlbCounters> counters) {
   const std::optional<Found> second = FindIn(level(2, side), context, page);
   if (!second) return Found();
   Tlb& stlb = arrays_[second->array];
@@ -163,9 +169,10 @@ void TlbHierarchy::FillSecond(AccessSide side, VirtPage page,
 
 Tlb::Inserted TlbHierarchy::Insert(uint8_t array, const TlbEntry& entry,
                                    std::span<TlbCounters> counters) {
-  const Tlb::Inserted inserted = arrays_[array].Insert(entry);
+  const Tlb::Inserted inserted =
+      arrays_[array].Insert(entry, inclusion_ != TlbInclusion::kNone);
   ++counters[array].fills;
-  if (inserted.evicted) ++counters[array].evictions;
+  counters[array].evictions += inserted.displaced;
   counters[array].invalidated += inserted.dropped;
   return inserted;
 }

@@ -67,6 +67,21 @@ class TlbHierarchy {
   Found Lookup(AccessSide side, const TlbContext& context, VirtPage page,
                std::span<TlbCounters> counters);
 
+  // Lookup for one whose first level is known to have missed.
+  Found LookupSecond(AccessSide side, const TlbContext& context, VirtPage page,
+                     std::span<TlbCounters> counters);
+
+  // Whether the first level of that side holds nothing but 4K entries.
+  bool first_holds_only_4k(AccessSide side) const {
+    for (const PageSize size : {PageSize::k2M, PageSize::k1G}) {
+      const Banks& banks = level(1, side).banks[Index(size)];
+      for (uint8_t i = 0; i < banks.count; ++i) {
+        if (arrays_[banks.arrays[i]].HoldsSize(size)) return false;
+      }
+    }
+    return true;
+  }
+
   // The only first-level array that holds 4K entries of that side, or kNone
   // where there are several or where it serves both sides. The hot path looks
   // there itself (Tlb::Find, Tlb::OnHit) before it calls Lookup.

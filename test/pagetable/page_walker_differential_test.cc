@@ -136,9 +136,7 @@ class Differential {
     for (PagingLevel level = from;; level = Below(level)) {
       const LinePlace place = Load(page, level);
       cycles += latency[Index(place)];
-      ++want.loads;
-      ++want.loads_by_level[Index(level)];
-      ++want.loads_by_place[Index(place)];
+      want.load[want.loads++] = {level, place};
       if (level == last) break;
     }
     want.cycles = Cycles(cycles - cycles * 137 / 1000);
@@ -182,8 +180,7 @@ class Differential {
     const WalkResult got = real_.Walk(page, access);
     ASSERT_EQ(got.fault, want.fault);
     ASSERT_EQ(got.psc_hit, want.psc_hit);
-    ASSERT_EQ(got.loads_by_level, want.loads_by_level);
-    ASSERT_EQ(got.loads_by_place, want.loads_by_place);
+    ASSERT_EQ(got.load, want.load);
     ASSERT_EQ(got.cycles, want.cycles);
     ASSERT_EQ(got.set_accessed, want.set_accessed);
     ASSERT_TRUE(got == want);

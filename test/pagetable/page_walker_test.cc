@@ -87,7 +87,7 @@ TEST(PageWalker, ALoadCostsExactlyWhatThePlaceOfItsLineSays) {
   EXPECT_EQ(f.Walk(kPage).cycles, Cycles(7 + 4 * 10'000));
   WalkResult warm = f.Walk(kPage);
   EXPECT_EQ(warm.cycles, Cycles(7 + 4 * 10));
-  EXPECT_EQ(warm.loads_by_place[Index(LinePlace::kL1)], 4);
+  EXPECT_EQ(warm.LoadsFrom(LinePlace::kL1), 4);
   f.lines.l1.Clear();
   EXPECT_EQ(f.Walk(kPage).cycles, Cycles(7 + 4 * 100));
   f.lines.l1.Clear();
@@ -111,8 +111,8 @@ TEST(PageWalker, MemoryOfAnotherSocketIsRemote) {
   f.Map(kPage, PageSize::k4K, NodeId(1));  // all but the root
   const WalkResult result = f.Walk(kPage);
   EXPECT_EQ(result.cycles, Cycles(7 + 10'000 + 3 * 100'000));
-  EXPECT_EQ(result.loads_by_place[Index(LinePlace::kLocalMemory)], 1);
-  EXPECT_EQ(result.loads_by_place[Index(LinePlace::kRemoteMemory)], 3);
+  EXPECT_EQ(result.LoadsFrom(LinePlace::kLocalMemory), 1);
+  EXPECT_EQ(result.LoadsFrom(LinePlace::kRemoteMemory), 3);
 }
 
 TEST(PageWalker, NanosecondsBecomeCyclesOfTheClock) {

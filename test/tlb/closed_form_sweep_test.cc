@@ -67,6 +67,17 @@ TEST(CyclicSweep, OfNoMorePagesThanWaysAlwaysHits) {
   }
 }
 
+TEST(CyclicSweep, OfMorePagesThanWaysNeverHitsFromEmptySetsEither) {
+  for (const Policy& policy : kDeterministic) {
+    for (uint64_t pages = policy.ways + 1; pages <= 3 * policy.ways; ++pages) {
+      DemandTlb array(
+          ArrayOf(16 * policy.ways, policy.ways, policy.replacement));
+      EXPECT_EQ(SweepHits(array, Stride(pages, 16), 0, 30), 0u)
+          << pages << " pages, policy " << static_cast<int>(policy.replacement);
+    }
+  }
+}
+
 TEST(CyclicSweep, OfMorePagesThanWaysNeverHits) {
   for (const Policy& policy : kDeterministic) {
     for (uint64_t pages = policy.ways + 1; pages <= 3 * policy.ways; ++pages) {

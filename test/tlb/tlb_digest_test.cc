@@ -147,12 +147,14 @@ TEST_F(TlbDigest, EveryBitOfATreeIsState) {
                              Shape{TlbReplacement::kMru3Plru2, 6},
                              Shape{TlbReplacement::kMru3Plru4, 12}}) {
     Tlb full(ArrayOf(shape.ways, shape.ways, shape.policy), 1, 1);
+    uint32_t last = 0;
     for (uint64_t page = 0; page < shape.ways; ++page) {
-      full.Insert(Entry(page));
+      last = full.Insert(Entry(page)).slot;
     }
-    std::map<Fingerprint, uint32_t> seen{{Of(full), shape.ways - 1}};
+    std::map<Fingerprint, uint32_t> seen{{Of(full), last}};
     // The way filled last points nothing another way; each other way does.
-    for (uint32_t way = 0; way + 1 < shape.ways; ++way) {
+    for (uint32_t way = 0; way < shape.ways; ++way) {
+      if (way == last) continue;
       Tlb touched = full;
       touched.OnHit(way);
       EXPECT_TRUE(seen.emplace(Of(touched), way).second) << "way " << way;
