@@ -61,7 +61,13 @@ FrameAllocator::FrameAllocator(uint32_t nodes, uint32_t blocks_per_node,
                                uint32_t nodes_per_socket)
     : blocks_per_node_(blocks_per_node),
       nodes_per_socket_(nodes_per_socket),
-      nodes_(nodes) {}
+      blocks_per_socket_(uint64_t{blocks_per_node} * nodes_per_socket),
+      first_block_of_socket_(nodes),
+      nodes_(nodes) {
+  for (uint32_t node = 0; node < nodes; ++node) {
+    first_block_of_socket_[node] = node / nodes_per_socket * blocks_per_socket_;
+  }
+}
 
 absl::StatusOr<FrameNumber> FrameAllocator::Allocate(PageSize size, NodeId node,
                                                      Mobility mobility) {

@@ -12,16 +12,15 @@ PageTableLineCache::PageTableLineCache(const LineCacheConfig& config,
     : sets_(config.lines == 0 ? 1 : config.lines / config.ways),
       ways_(config.lines == 0
                 ? 0
-                : static_cast<uint32_t>(data_pressure.Without(config.ways))),
-      stride_(RoundUpToTagGroup(ways_)) {
+                : static_cast<uint32_t>(data_pressure.Without(config.ways))) {
   LOOKASIDE_CHECK(sets_ > 0 && (sets_ & (sets_ - 1)) == 0);
   LOOKASIDE_CHECK(ways_ <= LruOrder::kMostWays);
 }
 
 void PageTableLineCache::Allocate() {
   orders_.assign(sets_, LruOrder(ways_));
-  tags_.assign(size_t{sets_} * stride_, 0);
-  keys_.assign(size_t{sets_} * stride_, 0);
+  tags_.assign(size_t{sets_} * kStride + kTagBlock, 0);
+  keys_.assign(size_t{sets_} * kStride, 0);
 }
 
 bool PageTableLineCache::Contains(PhysAddr address) const {
@@ -41,10 +40,10 @@ void PageTableLineCache::AddTo(Digest& digest) const {
   digest.Add(sets_);
   digest.Add(ways_);
   for (size_t set = 0; set < orders_.size(); ++set) {
-    if (keys_[set * stride_ + orders_[set].At(0)] == 0) continue;
+    if (keys_[set * kStride + orders_[set].At(0)] == 0) continue;
     digest.Add(set);
     for (uint32_t place = 0; place < ways_; ++place) {
-      digest.Add(keys_[set * stride_ + orders_[set].At(place)]);
+      digest.Add(keys_[set * kStride + orders_[set].At(place)]);
     }
   }
   digest.Add(~uint64_t{0});  // no set is this: ends the list

@@ -85,6 +85,9 @@ class PageTableLineCache {
                          const PageTableLineCache& b);
 
  private:
+  // Places of a set in the vectors below.
+  static constexpr size_t kStride = LruOrder::kMostWays;
+
   void Allocate();
   size_t SetOf(uint64_t line) const {
     return static_cast<size_t>(line & (sets_ - 1));
@@ -94,7 +97,6 @@ class PageTableLineCache {
 
   uint32_t sets_;
   uint32_t ways_;
-  uint32_t stride_;  // places of a set in the vectors below
   // Without elements before first use. A key is the line + 1, 0 if empty.
   std::vector<LruOrder> orders_;  // of each set
   std::vector<uint32_t> tags_;    // TagOf(key), 0 if empty
@@ -123,8 +125,8 @@ struct CoreLineCaches {
 
 inline std::optional<uint32_t> PageTableLineCache::Find(size_t set,
                                                         uint64_t key) const {
-  const size_t first = set * stride_;
-  uint64_t matches = MatchTags(&tags_[first], stride_, TagOf(key));
+  const size_t first = set * kStride;
+  uint64_t matches = MatchTags(&tags_[first], ways_, TagOf(key));
   for (; matches != 0; matches &= matches - 1) {
     const auto way = static_cast<uint32_t>(std::countr_zero(matches));
     if (keys_[first + way] == key) return way;
@@ -146,8 +148,8 @@ inline bool PageTableLineCache::Load(PhysAddr address) {
     return true;
   }
   const uint32_t way = order.TouchOldest(ways_);
-  keys_[set * stride_ + way] = key;
-  tags_[set * stride_ + way] = TagOf(key);
+  keys_[set * kStride + way] = key;
+  tags_[set * kStride + way] = TagOf(key);
   return false;
 }
 

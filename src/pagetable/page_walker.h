@@ -156,9 +156,8 @@ inline LinePlace LoadLine(PhysAddr address, const WalkResources& resources) {
   if (resources.lines.l1.Load(address)) return LinePlace::kL1;
   if (resources.lines.l2.Load(address)) return LinePlace::kL2;
   if (resources.l3.Load(address)) return LinePlace::kL3;
-  const NodeId node =
-      resources.frames.NodeOf(FrameNumber(address.value() >> kPageShift));
-  return resources.frames.SameSocket(node, resources.node)
+  const FrameNumber frame(address.value() >> kPageShift);
+  return resources.frames.OnSocketOf(frame, resources.node)
              ? LinePlace::kLocalMemory
              : LinePlace::kRemoteMemory;
 }

@@ -32,12 +32,13 @@ class PcidSlots {
 
   bool limited() const { return limit_ != TlbConfig::kNoPcidLimit; }
 
+  // Whether Use would change nothing: a context belongs to one thread, so the
+  // one used last of all is the first of its list.
+  bool UsedLast(ContextTag context) const { return context == last_used_; }
+
   // Makes `context` the most recent of its slots; returns the context that
   // lost its slot to it, whose entries the caller drops.
   std::optional<ContextTag> Use(ContextTag context, ThreadSlot thread) {
-    // A context belongs to one thread: if it was used last of all, it is the
-    // first of its list.
-    if (context == last_used_) return std::nullopt;
     last_used_ = context;
     std::vector<ContextTag>& list = lists_[per_thread_ ? thread.value() : 0];
     const auto known = std::find(list.begin(), list.end(), context);

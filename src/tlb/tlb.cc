@@ -42,12 +42,11 @@ void Tlb::Divide(uint32_t mask) {
     if (shares > 1 && has_share) first_set_[thread] = next++ * sets_;
   }
   set_index_ = SetIndex(config_.hash, sets_);
-  set_shift_ = static_cast<uint32_t>(
-      std::countr_zero(std::bit_ceil(RoundUpToTagGroup(ways_))));
+  set_shift_ = static_cast<uint32_t>(std::countr_zero(std::bit_ceil(ways_)));
   capacity_ = shares * sets_ * ways_;
   const size_t slots = size_t{shares} * sets_ << set_shift_;
   keys_.assign(slots, kNoTlbKey);
-  tags_.assign(slots, 0);
+  tags_.assign(slots + kTagBlock, 0);
   flags_.assign(slots, 0);
   cold_.assign(slots, Cold());
   counts_ = {};
@@ -105,7 +104,7 @@ uint32_t Tlb::FindFreeWay(uint32_t first_slot) {
 
 Tlb::Inserted Tlb::Insert(const TlbEntry& entry, bool tell_evicted) {
   Inserted result;
-  if (pcid_slots_.limited() && (entry.flags & kTlbGlobal) == 0) {
+  if ((entry.flags & kTlbGlobal) == 0) {
     result.dropped = OnLoadContext(entry.context, entry.thread);
   }
   const uint32_t first = FirstSlot(entry.thread, entry.page, entry.size);
@@ -176,8 +175,7 @@ uint32_t Tlb::DropAll() {
   return DropIf([](uint32_t) { return true; });
 }
 
-uint32_t Tlb::OnLoadContext(ContextTag context, ThreadSlot thread) {
-  if (!pcid_slots_.limited()) return 0;
+uint32_t Tlb::TakePcidSlot(ContextTag context, ThreadSlot thread) {
   const std::optional<ContextTag> lost = pcid_slots_.Use(context, thread);
   return lost ? DropContext(*lost) : 0;
 }

@@ -104,7 +104,10 @@ class Tlb {
   }
 
   // MOV to CR3: takes a PCID slot, where the array has a limit of them.
-  uint32_t OnLoadContext(ContextTag context, ThreadSlot thread);
+  uint32_t OnLoadContext(ContextTag context, ThreadSlot thread) {
+    if (!pcid_slots_.limited() || pcid_slots_.UsedLast(context)) return 0;
+    return TakePcidSlot(context, thread);
+  }
 
   // Which hardware threads run something, as a bit mask: re-divides a
   // partitioned array, and empties it when the division changes.
@@ -126,6 +129,7 @@ class Tlb {
     ThreadSlot thread;
   };
 
+  uint32_t TakePcidSlot(ContextTag context, ThreadSlot thread);
   void Divide(uint32_t mask);
   // Slots of a set are `1 << set_shift_` apart, so that set and way come from
   // a slot without a division; the places above `ways_` stay empty.
@@ -174,8 +178,7 @@ inline uint32_t Tlb::FindKey(uint32_t first_slot, TlbKey key) const {
     const uint32_t way = FindWay(&keys_[first_slot], ways_, key);
     return way == ways_ ? kMiss : first_slot + way;
   }
-  uint64_t matches =
-      MatchTags(&tags_[first_slot], RoundUpToTagGroup(ways_), TagOf(key));
+  uint64_t matches = MatchTags(&tags_[first_slot], ways_, TagOf(key));
   for (; matches != 0; matches &= matches - 1) {
     const uint32_t slot =
         first_slot + static_cast<uint32_t>(std::countr_zero(matches));

@@ -77,6 +77,18 @@ TEST(FrameAllocator, FallsBackToTheNearestNodeSameSocketFirst) {
   EXPECT_FALSE(frames.SameSocket(NodeId(1), NodeId(2)));
 }
 
+TEST(FrameAllocator, AFrameIsOnTheSocketOfEachOfItsNodes) {
+  FrameAllocator frames = Make(6, 1, 2);
+  for (uint32_t home = 0; home < frames.nodes(); ++home) {
+    const FrameNumber frame =
+        frames.Allocate(PageSize::k4K, NodeId(home)).value();
+    for (uint32_t node = 0; node < frames.nodes(); ++node) {
+      EXPECT_EQ(frames.OnSocketOf(frame, NodeId(node)),
+                frames.SameSocket(frames.NodeOf(frame), NodeId(node)));
+    }
+  }
+}
+
 TEST(FrameAllocator, AFullMachineIsAnErrorAndNothingIsRecycled) {
   FrameAllocator frames = Make(2, 1);
   const FrameNumber first = *frames.Allocate(PageSize::k1G, NodeId(0));
