@@ -19,7 +19,7 @@ namespace lookaside {
 struct TextbookTwin {
   // One array: each set a list of pages, most recently used first.
   struct Array {
-    Array(size_t sets, size_t ways) : ways(ways), lists(sets) {}
+    Array(size_t sets, size_t set_ways) : ways(set_ways), lists(sets) {}
     bool Lookup(uint64_t page) {
       std::list<uint64_t>& list = lists[page % lists.size()];
       for (auto it = list.begin(); it != list.end(); ++it) {
