@@ -50,6 +50,12 @@ absl::Status Kernel::NotCanonical(BareMetal& hardware,
 
 absl::Status Kernel::MapAnonymous(BareMetal& hardware, CpuId cpu, const Mm& mm,
                                   const Fault& fault) {
+  if (strict_) {
+    return InvalidArgument(
+        "page {:#x} is outside every mapping that the trace tells of, which "
+        "replay.strict = true makes an error",
+        fault.address.value());
+  }
   if (unknown_.count++ == 0) unknown_.first = fault.address;
   absl::Status mapped = absl::AlreadyExistsError("");
   if (thp_ == ThpPolicy::kAlways) {

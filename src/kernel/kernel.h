@@ -49,7 +49,9 @@ struct UnknownMappings {
 
 class Kernel {
  public:
-  explicit Kernel(ThpPolicy thp) : thp_(thp) {}
+  // `strict`: a touch outside every known mapping is an error.
+  explicit Kernel(ThpPolicy thp, bool strict = false)
+      : thp_(thp), strict_(strict) {}
 
   // An address space without pages, its root on `node`. ResourceExhausted if
   // there is no memory.
@@ -60,7 +62,8 @@ class Kernel {
   void SwitchTo(BareMetal& hardware, CpuId cpu, MmId mm);
 
   // Makes the access that faulted possible. An error says why it cannot be:
-  // the address is not canonical, or memory has run out.
+  // the address is not canonical or, where that is strict, outside every
+  // mapping, or memory has run out.
   // REQUIRES: SwitchTo was called for `cpu`.
   absl::Status HandleFault(BareMetal& hardware, CpuId cpu, const Fault& fault);
 
@@ -78,6 +81,7 @@ class Kernel {
   absl::Status NotCanonical(BareMetal& hardware, const Fault& fault) const;
 
   ThpPolicy thp_;
+  bool strict_;
   std::vector<Mm> mms_;            // by MmId
   std::map<CpuId, MmId> running_;  // Linux cpu_tlbstate.loaded_mm
   std::map<CpuId, FaultCounters> faults_;

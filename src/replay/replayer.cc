@@ -59,8 +59,9 @@ class Replayer {
   absl::StatusOr<RunResult> Finish(const TraceReader& reader);
 
  private:
-  absl::Status PlayCounted(std::span<const TraceEvent> events);
-  absl::Status CheckStrict() const;
+  absl::Status PlayPart(std::span<const TraceEvent> events);
+  absl::Status CheckClock() const;
+  void TakeBackPacing(RunResult& result) const;
   void Warn(const TraceReader& reader, RunResult& result) const;
 
   Simulation& simulation_;
@@ -68,51 +69,66 @@ class Replayer {
   CpuId cpu_;
   uint64_t warmup_left_;
   uint64_t accesses_ = 0;
-  std::optional<Pacing> pacing_;
-  std::optional<uint64_t> late_fetch_;  // events before the buffer of it
-  std::optional<RunResult> warm_;       // at the end of the warm-up
+  Pacing pacing_ = Pacing::kAccesses;  // until the first fetch
+  uint64_t paced_accesses_ = 0;        // since the warm-up
+  std::optional<RunResult> warm_;      // at the end of the warm-up
 };
 
 absl::Status Replayer::Play(std::span<const TraceEvent> events) {
-  const bool has_fetch = HasFetch(events);
-  if (!pacing_) {
-    pacing_ = has_fetch ? Pacing::kInstructions : Pacing::kAccesses;
-  } else if (*pacing_ == Pacing::kAccesses && has_fetch && !late_fetch_) {
-    late_fetch_ = simulation_.played();
-    pacing_ = Pacing::kInstructions;
-  }
+  if (HasFetch(events)) pacing_ = Pacing::kInstructions;
   if (warmup_left_ > 0) {
     const size_t n = EventsFor(events, warmup_left_);
-    LOOKASIDE_RETURN_IF_ERROR(PlayCounted(events.first(n)));
+    LOOKASIDE_RETURN_IF_ERROR(PlayPart(events.first(n)));
     warmup_left_ -= std::min(warmup_left_, CountAccesses(events.first(n)));
     events = events.subspan(n);
-    if (warmup_left_ == 0) warm_ = simulation_.Results();
+    if (warmup_left_ > 0) return absl::OkStatus();
+    warm_ = simulation_.Results();
   }
-  return PlayCounted(events);
+  if (pacing_ == Pacing::kAccesses) paced_accesses_ += CountAccesses(events);
+  return PlayPart(events);
 }
 
-absl::Status Replayer::PlayCounted(std::span<const TraceEvent> events) {
-  const absl::Status played = simulation_.Play(cpu_, events, *pacing_);
+absl::Status Replayer::PlayPart(std::span<const TraceEvent> events) {
+  const uint64_t before = simulation_.played();
+  const absl::Status played = simulation_.Play(cpu_, events, pacing_);
   if (!played.ok()) {
+    const TraceEvent& event = events[simulation_.played() - before];
     return absl::Status(
         played.code(),
-        fmt::format("event {}: {}", simulation_.played() + 1, Message(played)));
+        fmt::format("event {} (a {} of {} bytes at {:#x}): {}",
+                    simulation_.played() + 1, Name(event.kind), event.size,
+                    event.address.value(), Message(played)));
   }
   accesses_ += CountAccesses(events);
-  LOOKASIDE_RETURN_IF_ERROR(CheckStrict());
   if (options_.progress) options_.progress(simulation_.played(), accesses_);
-  return absl::OkStatus();
+  return CheckClock();
 }
 
-absl::Status Replayer::CheckStrict() const {
-  const UnknownMappings& unknown = simulation_.kernel().unknown_mappings();
-  if (!simulation_.config().replay.strict || unknown.count == 0) {
+// A buffer of the costliest events stays far below the other half.
+absl::Status Replayer::CheckClock() const {
+  constexpr uint64_t kMostCycles = uint64_t{1} << 62;
+  if (simulation_.machine().used_cpu(cpu_).clock().value() <= kMostCycles) {
     return absl::OkStatus();
   }
-  return InvalidArgument(
-      "the access to {:#x} is outside every mapping that the trace tells of, "
-      "and replay.strict = true makes that an error",
-      unknown.first.value());
+  return ResourceExhausted(
+      "event {}: the clock has passed 2^62 cycles; choose smaller costs or a "
+      "shorter trace",
+      simulation_.played());
+}
+
+void Replayer::TakeBackPacing(RunResult& result) const {
+  if (pacing_ == Pacing::kAccesses) return;
+  const Cycles cycles =
+      simulation_.machine().costs().instruction * paced_accesses_;
+  CostLedger ledger;
+  ledger.Add(CostKind::kBase, cycles);
+  for (UsedCpu& used : result.cpus) {
+    if (used.cpu != cpu_) continue;
+    used.result.cycles -= ledger;
+    used.result.elapsed -= cycles;
+  }
+  result.totals.cycles -= ledger;
+  result.totals.elapsed -= cycles;
 }
 
 void Replayer::Warn(const TraceReader& reader, RunResult& result) const {
@@ -123,12 +139,6 @@ void Replayer::Warn(const TraceReader& reader, RunResult& result) const {
         "{} pages outside every mapping that the trace tells of were mapped "
         "on first touch, the first at {:#x}",
         unknown.count, unknown.first.value()));
-  }
-  if (late_fetch_) {
-    result.warnings.push_back(fmt::format(
-        "instruction fetches begin after event {}: until then every access "
-        "advanced the clock, from then on every instruction",
-        *late_fetch_));
   }
   if (warmup_left_ > 0) {
     result.warnings.push_back(fmt::format(
@@ -143,6 +153,7 @@ absl::StatusOr<RunResult> Replayer::Finish(const TraceReader& reader) {
   RunResult result = simulation_.Results();
   if (warmup_left_ > 0) warm_ = result;
   if (warm_) result = Since(std::move(result), *warm_);
+  TakeBackPacing(result);
   result.traces.push_back(reader.info());
   Warn(reader, result);
   return result;

@@ -5,9 +5,9 @@
 //
 // `replay.warmup` accesses run before counting starts; an event that crosses
 // that number (a modify is two accesses) belongs to the warm-up.
-// Where a trace has no instruction fetches, accesses advance the clock
-// instead; that is decided by the first buffer (kBufferEvents), and a trace
-// that begins to fetch later is told about in a warning.
+// Where a trace has no instruction fetches at all, accesses advance the clock
+// instead. A trace whose fetches begin late is not known from its beginning:
+// what its accesses had been charged until then is taken back at the end.
 //
 //   auto reader = OpenTrace("sort.lackey.zst").value();
 //   auto simulation = Simulation::Create(config).value();
@@ -34,8 +34,9 @@ struct ReplayOptions {
 // Events read at a time.
 inline constexpr size_t kBufferEvents = 65536;
 
-// Errors: those of the reader, of an access that no configuration can play
-// (with the number of its event, from 1), and of memory that ran out. There
+// Errors: those of the reader, of an access that cannot be played (with the
+// number of its event, from 1), of memory that ran out, and of a clock past
+// 2^62 cycles. There
 // is no result of a trace that was not played to its end.
 absl::StatusOr<RunResult> Replay(Simulation& simulation, TraceReader& reader,
                                  const ReplayOptions& options);

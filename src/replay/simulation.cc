@@ -28,7 +28,7 @@ Simulation::Simulation(const SimConfig& config, uint64_t seed,
     : config_(config),
       seed_(seed),
       machine_(machine),
-      kernel_(config.paging.thp) {}
+      kernel_(config.paging.thp, config.replay.strict) {}
 
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
     const SimConfig& config, uint64_t seed) {

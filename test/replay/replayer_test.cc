@@ -11,6 +11,7 @@
 #include "lookaside/base/status.h"
 #include "lookaside/config/config_edit.h"
 #include "lookaside/config/config_loader.h"
+#include "lookaside/cost/cost_model.h"
 #include "lookaside/trace/vector_reader.h"
 
 namespace lookaside {
@@ -58,15 +59,32 @@ TEST(Replayer, AccessesAdvanceTheClockWhereThereAreNoFetches) {
   EXPECT_EQ(result.totals.cycles[CostKind::kBase], Cycles(9));
 }
 
-TEST(Replayer, FetchesThatBeginLateAreToldAbout) {
-  std::vector<TraceEvent> events(kBufferEvents,
-                                 Event(EventKind::kLoad, 0x2000));
-  events.push_back(Event(EventKind::kFetch, 0x1000));
-  events.push_back(Event(EventKind::kLoad, 0x2000));
-  const RunResult result = *RunAll(Textbook(), events);
-  EXPECT_EQ(result.totals.cycles[CostKind::kBase], Cycles(kBufferEvents + 1));
-  EXPECT_THAT(result.warnings,
-              Contains(HasSubstr("fetches begin after event 65536")));
+TEST(Replayer, FetchesThatBeginLateCountAsIfTheyHadBeenKnownOf) {
+  SimConfig config = Textbook();
+  for (const size_t before : {kBufferEvents - 1, kBufferEvents,
+                              kBufferEvents + 1, 3 * kBufferEvents}) {
+    SCOPED_TRACE(before);
+    std::vector<TraceEvent> events(before, Event(EventKind::kLoad, 0x2000));
+    events.push_back(Event(EventKind::kFetch, 0x1000));
+    events.push_back(Event(EventKind::kLoad, 0x2000));
+    for (const uint64_t warmup : {0u, 100u}) {
+      config.replay.warmup = warmup;
+      const RunResult result = *RunAll(config, events);
+      EXPECT_EQ(result.totals.cycles[CostKind::kBase], Cycles(1));
+      EXPECT_EQ(result.totals.cycles.Total(), result.totals.elapsed);
+      EXPECT_EQ(result.cpus[0].result, result.totals);
+    }
+  }
+}
+
+TEST(Replayer, AClockThatWouldOverflowIsAnError) {
+  SimConfig config = Textbook();
+  config.cost.instruction = CostAmount{uint64_t{1} << 46, CostUnit::kCycles};
+  const std::vector<TraceEvent> events(3 * kBufferEvents,
+                                       Event(EventKind::kLoad, 0x2000));
+  const auto result = RunAll(config, events);
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(Message(result.status()), HasSubstr("passed 2^62 cycles"));
 }
 
 TEST(Replayer, AnAccessThatSpansPagesIsOneAccessAndATranslationPerPage) {
@@ -139,7 +157,8 @@ TEST(Replayer, StrictMakesThemAnError) {
   const auto result = RunAll(config, {Event(EventKind::kLoad, 0x3010)});
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(Message(result.status()),
-              HasSubstr("0x3000 is outside every mapping"));
+              HasSubstr("event 1 (a load of 4 bytes at 0x3010): page 0x3000 is "
+                        "outside every mapping"));
 }
 
 TEST(Replayer, AnAddressBeyondThePagingLevelsIsAnErrorThatNamesItsEvent) {
@@ -149,7 +168,9 @@ TEST(Replayer, AnAddressBeyondThePagingLevelsIsAnErrorThatNamesItsEvent) {
   SimConfig config = Textbook();
   const auto result = RunAll(config, events);
   ASSERT_FALSE(result.ok());
-  EXPECT_THAT(Message(result.status()), HasSubstr("event 2: address"));
+  EXPECT_THAT(
+      Message(result.status()),
+      HasSubstr("event 2 (a load of 4 bytes at 0x4000000000000): address"));
   EXPECT_THAT(Message(result.status()), HasSubstr("paging.levels = 5"));
   config.paging.levels = 5;
   EXPECT_TRUE(RunAll(config, events).ok());
