@@ -244,4 +244,10 @@ absl::StatusOr<Arguments> ParseArguments(std::vector<std::string> words) {
   return Interpret(app, target);
 }
 
+std::vector<std::string> InputsOf(const Arguments& arguments) {
+  std::vector<std::string> inputs = arguments.traces;
+  if (!arguments.config.file.empty()) inputs.push_back(arguments.config.file);
+  return inputs;
+}
+
 }  // namespace lookaside

@@ -35,6 +35,9 @@ struct Arguments {
   std::string json;  // a file, "-" for standard output; empty: none
 };
 
+// The files that the command reads.
+std::vector<std::string> InputsOf(const Arguments& arguments);
+
 // `words` follow the name of the program. An error is one line and says which
 // word is wrong.
 absl::StatusOr<Arguments> ParseArguments(std::vector<std::string> words);

@@ -21,7 +21,8 @@ absl::Status RunConfigList() {
 }
 
 absl::Status RunConfigShow(const Arguments& arguments) {
-  LOOKASIDE_RETURN_IF_ERROR(CheckResultFile(arguments.json));
+  LOOKASIDE_RETURN_IF_ERROR(
+      CheckResultFile(arguments.json, InputsOf(arguments)));
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded,
                              LoadConfig(arguments.config));
   if (!arguments.json.empty()) {

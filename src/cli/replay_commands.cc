@@ -96,7 +96,8 @@ std::string DemoText() {
 }  // namespace
 
 absl::Status RunReplay(const Arguments& arguments) {
-  LOOKASIDE_RETURN_IF_ERROR(CheckResultFile(arguments.json));
+  LOOKASIDE_RETURN_IF_ERROR(
+      CheckResultFile(arguments.json, InputsOf(arguments)));
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded,
                              LoadConfig(arguments.config));
   LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
@@ -109,7 +110,7 @@ absl::Status RunReplay(const Arguments& arguments) {
 }
 
 absl::Status RunDemo(const Arguments& arguments) {
-  LOOKASIDE_RETURN_IF_ERROR(CheckResultFile(arguments.json));
+  LOOKASIDE_RETURN_IF_ERROR(CheckResultFile(arguments.json, {}));
   const ConfigRequest request{.file = "", .cpu = kDemoPreset, .sets = {}};
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded, LoadConfig(request));
   const EmbeddedFile& recording = DemoRecording().front();

@@ -7,14 +7,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 
 namespace lookaside {
 
 // Whether WriteResultFile can succeed as far as that can be told without
-// writing: asked before hours of work. "" (no file) and "-" are fine.
-absl::Status CheckResultFile(const std::string& path);
+// writing: asked before hours of work. "" (no file) and "-" are fine. A file
+// that is one of `inputs`, under any name, is an error: the result would take
+// its place.
+absl::Status CheckResultFile(const std::string& path,
+                             const std::vector<std::string>& inputs);
 
 // "-" is standard output. A file is written under another name beside `path`
 // and renamed, with signals held back meanwhile; a device or pipe is written

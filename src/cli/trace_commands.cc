@@ -32,7 +32,7 @@ std::string EventLines(std::span<const TraceEvent> events) {
 }  // namespace
 
 absl::Status RunTraceInfo(const Arguments& arguments) {
-  LOOKASIDE_RETURN_IF_ERROR(CheckResultFile(arguments.json));
+  LOOKASIDE_RETURN_IF_ERROR(CheckResultFile(arguments.json, arguments.traces));
   std::vector<TraceSummary> summaries;
   std::string text;
   for (const std::string& path : arguments.traces) {

@@ -53,6 +53,25 @@ TEST(StreamsTest, DeviceIsWrittenAsItIs) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
+TEST(StreamsTest, ResultNeverReplacesAnInput) {
+  const std::string directory = NewDirectory();
+  const std::string config = "base = \"textbook\"\n";
+  WriteFile(directory + "/t.lackey", kTrace);
+  WriteFile(directory + "/c.toml", config);
+  const std::vector<std::string> commands[] = {
+      {"replay", "t.lackey", "--json", "./t.lackey"},
+      {"replay", "t.lackey", "--config", "c.toml", "--json", "c.toml"},
+      {"trace", "info", "t.lackey", "--json", "t.lackey"},
+      {"config", "show", "--config", "c.toml", "--json", "c.toml"}};
+  for (const std::vector<std::string>& command : commands) {
+    const Finished done = RunLookaside(command, {.directory = directory});
+    ExpectRefused(done, "itself; write the result to another file");
+    EXPECT_EQ(done.out, "");
+  }
+  EXPECT_EQ(ReadFile(directory + "/t.lackey"), kTrace);
+  EXPECT_EQ(ReadFile(directory + "/c.toml"), config);
+}
+
 TEST(StreamsTest, ClosedStandardOutputIsAnError) {
   const std::string directory = NewDirectory();
   WriteFile(directory + "/t.lackey", kTrace);
