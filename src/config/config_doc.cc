@@ -19,8 +19,7 @@ constexpr std::string_view kIntroduction =
 <!-- Generated from the table of keys (src/config/key_table.cc) by
      test/config/config_doc_test. Do not edit. -->
 
-A configuration is a TOML file, and the same dotted names serve `--set` and
-`--vary`:
+A configuration is a TOML file, and the same dotted names serve `--set`:
 
 ```toml
 # my.toml
@@ -44,12 +43,13 @@ lookaside replay trace --config my.toml --set walk.overlap=0.5
 
 ## Precedence
 
-base < file < `--cpu` < `--set` < `--vary`, key by key.
+base < file < `--cpu` < `--set`, key by key.
 
 - A file without `base` inherits from the preset `skylake-sp`. `base = "none"`
   inherits nothing: it starts from one CPU of 1000 MHz that has no array, no
   cache and no cost but a cycle for each instruction. A base that ends in
-  `.toml` is a file, relative to the one that names it.
+  `.toml` is a file, relative to the one that names it; at most 16 files may
+  inherit from one another.
 - A preset describes a whole processor: with `--cpu` its TLB arrays replace all
   arrays of the file. What it does not give (`replay.*`, `paging.thp`,
   `paging.node_memory`, `cost.refill_*`) stays as the file has it.
@@ -67,11 +67,12 @@ and a geometry that cannot exist are errors.
 constexpr std::string_view kArrays = R"(
 ### TLB arrays: `tlb.<name>.*`
 
-Any number of arrays, under names of lower-case letters, digits and `_`; usual
-ones are `itlb_4k`, `itlb_2m`, `dtlb_4k`, `dtlb_2m`, `dtlb_1g`, `stlb` and
-`stlb_1g`. Only a file may add an array, giving every required key. With
-`entries = 0` one is removed. Several arrays of one level and side that list the
-same page size are banks of it.
+Any number of arrays, under names of at most 40 lower-case letters, digits and
+`_` (but not `inclusion`, which is a key of its own); usual ones are `itlb_4k`,
+`itlb_2m`, `dtlb_4k`, `dtlb_2m`, `dtlb_1g`, `stlb` and `stlb_1g`. Only a file may
+add an array, giving every required key. With `entries = 0` one is removed.
+Several arrays of one level and side that list the same page size are banks of
+it.
 
 An array whose `ways` equal its `entries` is fully associative, and stays so
 when `entries` is changed without `ways`.

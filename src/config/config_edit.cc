@@ -32,7 +32,7 @@ absl::Status Set(SimConfig& config, std::string_view key,
   ConfigLayer layer;
   layer.assignments.push_back(
       {std::string(key), ParseRawValue(value), ConfigOrigin()});
-  LoadedConfig loaded{config, "", {}};
+  LoadedConfig loaded{config, "", {}, {}};
   LOOKASIDE_RETURN_IF_ERROR(ApplyLayer(layer, loaded));
   config = std::move(loaded.config);
   return absl::OkStatus();

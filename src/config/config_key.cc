@@ -16,8 +16,11 @@ const Key<Owner>* Find(std::span<const Key<Owner>> keys,
   return nullptr;
 }
 
+// Longer ones would make every message about them unreadable.
+constexpr size_t kLongestArrayName = 40;
+
 bool IsArrayName(std::string_view name) {
-  if (name.empty() || name.front() < 'a' || name.front() > 'z') return false;
+  if (name.empty() || name.size() > kLongestArrayName) return false;
   return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
          std::string_view::npos;
 }

@@ -66,7 +66,7 @@ const Key<SimConfig>* FindSimKey(std::string_view name);
 const Key<TlbConfig>* FindArrayKey(std::string_view name);
 
 // "tlb.stlb.entries" in its parts; nothing if `key` is not "tlb.<name>.<field>"
-// with a name of lower-case letters, digits and underscores.
+// with a name of at most 40 lower-case letters, digits and underscores.
 struct ArrayKeyName {
   std::string_view array;
   std::string_view field;

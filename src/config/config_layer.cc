@@ -33,6 +33,18 @@ bool IsTable(std::string_view name) {
   });
 }
 
+// The array that `key` or, when it has no value, the table `key` is of.
+std::string_view ArrayPart(std::string_view key, bool has_value) {
+  if (!key.starts_with("tlb.")) return "";
+  key.remove_prefix(4);
+  const size_t dot = key.find('.');
+  return dot == std::string_view::npos && has_value ? "" : key.substr(0, dot);
+}
+
+std::string ValueText(const Assignment& assignment) {
+  return assignment.value ? assignment.value->text : "{}";
+}
+
 // Lays the assignments of one layer over a configuration, one by one, then
 // settles what several of them decide together.
 class LayerApplier {
@@ -62,6 +74,7 @@ class LayerApplier {
 
   absl::Status ApplyOne(const Assignment& assignment) {
     const std::string& key = assignment.key;
+    LOOKASIDE_RETURN_IF_ERROR(CheckArrayName(assignment));
     if (const Key<SimConfig>* sim_key = FindSimKey(key)) {
       return ApplySimKey(*sim_key, assignment);
     }
@@ -76,11 +89,43 @@ class LayerApplier {
     return UnknownKey(assignment);
   }
 
+  // That `tlb.<name>...` has a name that an array can have.
+  absl::Status CheckArrayName(const Assignment& assignment) const {
+    const std::string& key = assignment.key;
+    const std::string_view name = ArrayPart(key, assignment.value.has_value());
+    if (name.empty()) return absl::OkStatus();
+    const std::string table = fmt::format("tlb.{}", name);
+    if (FindSimKey(table) != nullptr) {
+      return InvalidArgument(
+          "{}: no array can have this name, which is a key of its own", table);
+    }
+    if (SplitArrayKey(fmt::format("{}.", table))) return absl::OkStatus();
+    return InvalidArgument(
+        "{} = {}: the name of an array is at most 40 lower-case letters, "
+        "digits and _",
+        Excerpt(key), ValueText(assignment));
+  }
+
+  // What to do about a name that is not known.
+  std::string Advice(const Assignment& assignment) const {
+    const std::string meant =
+        Suggest(assignment.key, KnownKeys(loaded_.config));
+    return meant.empty() ? "'lookaside config show' lists all"
+                         : fmt::format("did you mean '{}'?", meant);
+  }
+
   absl::Status UnknownKey(const Assignment& assignment) const {
-    return InvalidArgument("{} = {}: unknown key; did you mean '{}'?",
-                           Excerpt(assignment.key),
-                           assignment.value ? assignment.value->text : "{}",
-                           Nearest(assignment.key, KnownKeys(loaded_.config)));
+    const std::string key = Excerpt(assignment.key);
+    const std::string value = ValueText(assignment);
+    if (key == "base") {
+      return InvalidArgument("{} = {}: only a file has one; use --cpu", key,
+                             value);
+    }
+    if (key == "description") {
+      return InvalidArgument("{} = {}: only a file has one", key, value);
+    }
+    return InvalidArgument("{} = {}: unknown key; {}", key, value,
+                           Advice(assignment));
   }
 
   absl::Status ApplySimKey(const Key<SimConfig>& key,
@@ -128,10 +173,8 @@ class LayerApplier {
 
   absl::Status NoSuchArray(const Assignment& assignment) const {
     return InvalidArgument(
-        "{} = {}: there is no such array, and only a file can add one; did you "
-        "mean '{}'?",
-        assignment.key, assignment.value ? assignment.value->text : "{}",
-        Nearest(assignment.key, KnownKeys(loaded_.config)));
+        "{} = {}: there is no such array, and only a file can add one; {}",
+        assignment.key, ValueText(assignment), Advice(assignment));
   }
 
   // The record of what the layer does to the array, which it adds if `array`
@@ -159,6 +202,10 @@ class LayerApplier {
           Locate(change.origin.place, CheckNewArray(name, change)));
     }
     if (array.entries == 0 && change.fields.contains("entries")) {
+      if (!change.created) {
+        loaded_.removed.push_back(
+            {array, loaded_.origins[fmt::format("tlb.{}.entries", name)]});
+      }
       RemoveArray(name);
       return absl::OkStatus();
     }
@@ -193,9 +240,13 @@ class LayerApplier {
   }
 
   std::string OtherArrays(std::string_view name) const {
+    constexpr size_t kMost = 16;
     std::vector<std::string_view> names;
     for (const TlbConfig& array : loaded_.config.tlb.arrays) {
-      if (array.name != name) names.push_back(array.name);
+      if (array.name == name) continue;
+      const std::string_view shown = array.name;
+      names.push_back(names.size() < kMost ? shown : "...");
+      if (names.size() > kMost) break;
     }
     return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
   }

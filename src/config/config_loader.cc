@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lookaside/base/status.h"
+#include "lookaside/config/blame.h"
 #include "lookaside/config/config_key.h"
 #include "lookaside/config/config_layer.h"
 #include "lookaside/config/preset_layers.h"
@@ -12,29 +13,8 @@
 namespace lookaside {
 namespace {
 
-// The place of the setting that an error of Validate() is about: a key that it
-// names and the user set; else any the user set of the array that it names;
-// else the preset.
-std::string PlaceOf(const LoadedConfig& loaded, std::string_view message) {
-  std::string preset;
-  for (const auto& [key, origin] : loaded.origins) {
-    if (message.find(key) == std::string_view::npos) continue;
-    if (!origin.from_preset) return origin.place;
-    preset = origin.place;
-  }
-  for (const auto& [key, origin] : loaded.origins) {
-    const auto parts = SplitArrayKey(key);
-    if (!parts || origin.from_preset) continue;
-    const std::string array = fmt::format("tlb.{}", parts->array);
-    if (message.find(array) != std::string_view::npos) return origin.place;
-  }
-  return preset;
-}
-
 absl::Status Check(const LoadedConfig& loaded) {
-  const absl::Status status = Validate(loaded.config);
-  if (status.ok()) return status;
-  return Locate(PlaceOf(loaded, Message(status)), status);
+  return BlameSetting(loaded, Validate(loaded.config));
 }
 
 absl::StatusOr<LoadedConfig> ApplyAll(const std::vector<ConfigLayer>& layers) {
@@ -50,6 +30,7 @@ absl::Status ApplyCpu(std::string_view name, LoadedConfig& loaded) {
   absl::StatusOr<ConfigLayer> preset = ReadPreset(name);
   if (!preset.ok()) return Locate("--cpu", preset.status());
   loaded.config.tlb.arrays.clear();
+  loaded.removed.clear();
   std::erase_if(loaded.origins, [](const auto& origin) {
     return SplitArrayKey(origin.first).has_value();
   });

@@ -11,7 +11,7 @@
 //  1. A file inherits from `base`: a preset, another file (a path that ends in
 //     ".toml", relative to the file that names it), or "none" for nothing but
 //     what a default-constructed SimConfig has. Without `base` it is the
-//     preset kDefaultPreset.
+//     preset kDefaultPreset. At most 16 files inherit from one another.
 //  2. A preset is a whole processor: with --cpu its TLB arrays replace all
 //     arrays of the file. Keys that it does not give (replay.*) stay.
 //  3. A file may add an array by giving all its required keys. --set and

@@ -254,7 +254,9 @@ std::vector<Key<TlbConfig>> MakeArrayKeys() {
                4096,
                {kNoPcidLimit},
                "PCIDs",
-               "PCIDs that may have entries at once, the running one included"},
+               "PCIDs that may have entries at once, the running one included; "
+               "0 or "
+               "1: entries do not survive the load of another PCID"},
               &GetPcidSlots,
               &SetPcidSlots})
       .required = false;

@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "lookaside/config/sim_config.h"
+#include "lookaside/tlb/tlb_config.h"
 
 namespace lookaside {
 
@@ -19,11 +21,18 @@ struct ConfigOrigin {
   bool from_preset = false;
 };
 
+// An array that a layer took away.
+struct RemovedArray {
+  TlbConfig array;
+  ConfigOrigin origin;  // of `entries` = 0
+};
+
 struct LoadedConfig {
   SimConfig config;
   std::string description;  // of the last layer that has one
   // By key, as Resolve() spells it. A key without one has its default.
   std::map<std::string, ConfigOrigin, std::less<>> origins;
+  std::vector<RemovedArray> removed;  // in order
 };
 
 }  // namespace lookaside

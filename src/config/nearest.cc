@@ -32,6 +32,15 @@ size_t Distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
+bool MayBeMeant(std::string_view name, std::string_view candidate) {
+  if (name.empty() || name.size() > kLongest) return false;
+  if (candidate.starts_with(name)) return true;
+  const std::string_view table = name.substr(0, name.rfind('.') + 1);
+  if (!table.empty() && candidate.starts_with(table)) return true;
+  return Distance(name, candidate) * 3 <=
+         std::max(name.size(), candidate.size());
+}
+
 }  // namespace
 
 std::string Nearest(std::string_view name, std::span<const std::string> known) {
@@ -46,6 +55,11 @@ std::string Nearest(std::string_view name, std::span<const std::string> known) {
     }
   }
   return nearest;
+}
+
+std::string Suggest(std::string_view name, std::span<const std::string> known) {
+  const std::string nearest = Nearest(name, known);
+  return MayBeMeant(name, nearest) ? nearest : "";
 }
 
 }  // namespace lookaside

@@ -15,6 +15,11 @@ namespace lookaside {
 // near ones the first. "" when `known` is empty.
 std::string Nearest(std::string_view name, std::span<const std::string> known);
 
+// The same, but "" unless it may have been meant: at most a third of the
+// longer of both is to be edited, or it begins with `name`, or with the table
+// of `name` (all to the last dot).
+std::string Suggest(std::string_view name, std::span<const std::string> known);
+
 }  // namespace lookaside
 
 #endif  // LOOKASIDE_CONFIG_NEAREST_H_

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "lookaside/base/status.h"
@@ -19,6 +20,9 @@ namespace {
 constexpr std::string_view kNoBase = "none";
 constexpr std::string_view kSuffix = ".toml";
 
+// The longest that is shown whole when it cannot be read.
+constexpr size_t kLongestBase = 255;
+
 const EmbeddedFile* FindPreset(std::string_view name) {
   for (const EmbeddedFile& file : Presets()) {
     if (file.name == fmt::format("{}{}", name, kSuffix)) return &file;
@@ -29,9 +33,36 @@ const EmbeddedFile* FindPreset(std::string_view name) {
 // Whether `base` names a file rather than a preset.
 bool IsPath(std::string_view base) { return base.ends_with(kSuffix); }
 
-// In one spelling, so that a file that inherits from itself is recognised.
+// In one spelling.
 std::string NormalPath(const std::filesystem::path& path) {
   return path.lexically_normal().string();
+}
+
+// Whether both are the same file, under whatever names.
+bool SameFile(const ConfigLayer& a, const ConfigLayer& b) {
+  const auto canonical = [](const ConfigLayer& layer) {
+    std::error_code error;
+    const auto path = std::filesystem::canonical(layer.name, error);
+    return error ? std::filesystem::path(layer.name) : path;
+  };
+  return !a.is_preset && !b.is_preset && canonical(a) == canonical(b);
+}
+
+// That `base`, the base of the last of `chain`, may be added to it.
+absl::Status CheckBase(const std::vector<ConfigLayer>& chain,
+                       const ConfigLayer& base) {
+  constexpr size_t kMostFiles = 16;
+  if (base.is_preset) return absl::OkStatus();
+  const std::string& text = chain.back().base->value->text;
+  if (std::ranges::any_of(
+          chain, [&](const auto& layer) { return SameFile(layer, base); })) {
+    return InvalidArgument(
+        "base = {}: the file inherits from itself in the end", text);
+  }
+  if (chain.size() < kMostFiles) return absl::OkStatus();
+  return InvalidArgument(
+      "base = {}: more than {} files inherit from one another", text,
+      kMostFiles);
 }
 
 absl::StatusOr<ConfigLayer> ReadBaseFile(const ConfigLayer& child,
@@ -42,6 +73,9 @@ absl::StatusOr<ConfigLayer> ReadBaseFile(const ConfigLayer& child,
       ReadFileLayer(NormalPath(directory / base));
   // What is wrong within the file is told with the file's own name.
   if (layer.ok() || !absl::IsNotFound(layer.status())) return layer;
+  if (base.size() > kLongestBase) {
+    return InvalidArgument("base = {}: cannot be read", Excerpt(base));
+  }
   return InvalidArgument("base = {}", Message(layer.status()));
 }
 
@@ -68,6 +102,10 @@ absl::StatusOr<std::optional<ConfigLayer>> ReadBase(const ConfigLayer& child,
   return Locate(child.base->origin.place, layer.status());
 }
 
+std::string DidYouMean(std::string_view name) {
+  return name.empty() ? "" : fmt::format("did you mean '{}'? ", name);
+}
+
 }  // namespace
 
 std::vector<std::string> PresetNames() {
@@ -82,9 +120,8 @@ absl::StatusOr<ConfigLayer> ReadPreset(std::string_view name) {
   const EmbeddedFile* const preset = FindPreset(name);
   if (preset == nullptr) {
     return InvalidArgument(
-        "{}: unknown preset; did you mean '{}'? 'lookaside config list' lists "
-        "all",
-        Excerpt(name), Nearest(name, PresetNames()));
+        "{}: unknown preset; {}'lookaside config list' lists all",
+        Excerpt(name), DidYouMean(Suggest(name, PresetNames())));
   }
   const std::string place = fmt::format("preset {}", name);
   LOOKASIDE_ASSIGN_OR_RETURN(ConfigLayer layer,
@@ -106,8 +143,6 @@ absl::StatusOr<ConfigLayer> ReadFileLayer(const std::string& path) {
 
 absl::StatusOr<std::vector<ConfigLayer>> WithBases(ConfigLayer top,
                                                    bool files_allowed) {
-  // Names differ for ever where a symbolic link leads back to its directory.
-  constexpr size_t kDeepest = 16;
   std::vector<ConfigLayer> chain;
   chain.push_back(std::move(top));
   while (!chain.back().is_preset) {
@@ -115,14 +150,8 @@ absl::StatusOr<std::vector<ConfigLayer>> WithBases(ConfigLayer top,
     LOOKASIDE_ASSIGN_OR_RETURN(std::optional<ConfigLayer> base,
                                ReadBase(child, files_allowed));
     if (!base) break;
-    const bool repeated = std::ranges::any_of(
-        chain, [&](const auto& layer) { return layer.name == base->name; });
-    if (repeated || chain.size() == kDeepest) {
-      return Locate(
-          child.base->origin.place,
-          InvalidArgument("base = {}: the file inherits from itself in the end",
-                          child.base->value->text));
-    }
+    const absl::Status fits = CheckBase(chain, *base);
+    if (!fits.ok()) return Locate(child.base->origin.place, fits);
     chain.push_back(*std::move(base));
   }
   std::ranges::reverse(chain);

@@ -67,7 +67,8 @@ std::optional<ConfigValue> ToPageSizes(const KeyShape& shape,
   std::vector<std::string> given;
   if (const auto* list = std::get_if<std::vector<std::string>>(&raw.value)) {
     given = *list;
-  } else if (const auto* one = std::get_if<std::string>(&raw.value)) {
+  } else if (const auto* one = std::get_if<std::string>(&raw.value);
+             one != nullptr && raw.is_option) {
     given = {*one};
   }
   std::vector<std::string> sizes;  // smallest first, as they will be shown
@@ -128,7 +129,8 @@ absl::StatusOr<ConfigValue> ConvertValue(std::string_view key,
   std::string hint;
   const std::string* const word = std::get_if<std::string>(&raw.value);
   if (word != nullptr && shape.kind == KeyKind::kWord) {
-    hint = fmt::format("; did you mean '{}'?", Nearest(*word, shape.words));
+    const std::string meant = Suggest(*word, shape.words);
+    if (!meant.empty()) hint = fmt::format("; did you mean '{}'?", meant);
   }
   return InvalidArgument("{} = {}: expected {}{}", key, raw.text,
                          Allowed(shape), hint);

@@ -23,6 +23,8 @@ struct RawValue {
                std::vector<std::string>>
       value;
   std::string text;  // for errors: one short line
+  // As --set may write it: a single string also stands for a list of it.
+  bool is_option = false;
 };
 
 // `text` with its control characters replaced: fit for a message or a comment.

@@ -7,6 +7,8 @@
 #ifndef TOML_HEADER_ONLY
 #define TOML_HEADER_ONLY 1
 #endif
+// No value of a configuration is deeper than a list in a table.
+#define TOML_MAX_NESTED_VALUES 16
 #include <fmt/format.h>
 
 // Two mistakes of toml++ 3.3, both found by this file's fuzzer. It asserts what
@@ -34,6 +36,61 @@
 
 namespace lookaside {
 namespace {
+
+// The most dots in one key. toml++ recurses into what each of them nests, and
+// knows no limit.
+constexpr size_t kMostDots = 64;
+
+// The size of the string that `text` begins with; on one line it ends with the
+// line at the latest.
+size_t StringSize(std::string_view text) {
+  const char quote = text.front();
+  const bool lines = text.substr(0, 3) == std::string(3, quote);
+  const std::string_view end = text.substr(0, lines ? 3 : 1);
+  size_t i = end.size();
+  while (i < text.size() && text.substr(i, end.size()) != end) {
+    if (text[i] == '\n' && !lines) return i;
+    i += text[i] == '\\' && quote == '"' ? size_t{2} : size_t{1};
+  }
+  i += end.size();
+  // Two quotes before the last three are part of the string.
+  for (int more = 0; lines && more < 2; ++more) {
+    if (i < text.size() && text[i] == quote) ++i;
+  }
+  return std::min(i, text.size());
+}
+
+// Where `text` has a key with too many dots, if anywhere.
+std::optional<size_t> FindDeepKey(std::string_view text) {
+  constexpr std::string_view kEndsKey = "\n=,[]{}";
+  size_t dots = 0;
+  size_t i = 0;
+  while (i < text.size()) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      i += StringSize(text.substr(i));
+    } else if (c == '#') {
+      i = std::min(text.find('\n', i), text.size());
+    } else {
+      if (c == '.' && ++dots > kMostDots) return i;
+      if (kEndsKey.find(c) != std::string_view::npos) dots = 0;
+      ++i;
+    }
+  }
+  return std::nullopt;
+}
+
+// `text` with each of its words as an error can bear it.
+std::string ClipWords(std::string_view text) {
+  std::string clipped;
+  while (true) {
+    const size_t space = text.find(' ');
+    clipped += Excerpt(text.substr(0, space));
+    if (space == std::string_view::npos) return clipped;
+    clipped += ' ';
+    text.remove_prefix(space + 1);
+  }
+}
 
 std::string ListText(const toml::array& list);
 
@@ -197,12 +254,17 @@ absl::StatusOr<std::string> TakeString(const Assignment& assignment) {
 
 absl::StatusOr<ConfigLayer> ParseTomlLayer(std::string_view name,
                                            std::string_view text) {
+  if (const std::optional<size_t> at = FindDeepKey(text)) {
+    const auto line = std::ranges::count(text.substr(0, *at), '\n') + 1;
+    return InvalidArgument("{}:{}: a key has at most {} dots", name, line,
+                           kMostDots);
+  }
   const toml::parse_result result = toml::parse(text);
   if (!result) {
     const toml::parse_error& error = result.error();
     return InvalidArgument("{}:{}:{}: {}", name, error.source().begin.line,
                            error.source().begin.column,
-                           OneLine(error.description()));
+                           ClipWords(error.description()));
   }
   std::vector<Assignment> all;
   Collector(name, text).Collect(result.table(), "", all);
@@ -225,8 +287,10 @@ absl::StatusOr<ConfigLayer> ParseTomlLayer(std::string_view name,
 RawValue ParseRawValue(std::string_view text) {
   RawValue raw;
   raw.text = Excerpt(text);
+  raw.is_option = true;
   // Only what is one TOML value and nothing more: no second line, no comment.
-  if (text.find_first_of("\r\n#") == std::string_view::npos) {
+  if (text.find_first_of("\r\n#") == std::string_view::npos &&
+      !FindDeepKey(text)) {
     const toml::parse_result result = toml::parse(fmt::format("v = {}", text));
     if (result) {
       const toml::node* const node = result.table().get("v");

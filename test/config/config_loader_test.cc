@@ -51,6 +51,18 @@ TEST(LoadConfig, BaseNoneInheritsNothing) {
       << loaded.status();
 }
 
+TEST(LoadConfig, ArrayNamesMayBeginWithAnyOfTheirCharacters) {
+  for (const std::string name : {"_", "9"}) {
+    const LoadedConfig loaded =
+        Text("base = \"textbook\"\n[tlb." + name +
+             "]\nlevel = 2\nside = \"inst\"\npages = [\"1G\"]\n"
+             "entries = 8\nways = 8\nreplacement = \"lru\"\n"
+             "hash = \"linear\"\nsmt = \"replicated\"\nlatency = 0\n");
+    EXPECT_NE(Find(loaded.config, name), nullptr);
+    EXPECT_EQ(Text(ShowConfig(loaded)).config, loaded.config);
+  }
+}
+
 TEST(LoadConfig, LaterLayersOverrideEarlierOnes) {
   const std::string file = WriteFile("layers.toml",
                                      "base = \"haswell-ep\"\n"

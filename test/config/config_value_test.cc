@@ -65,5 +65,18 @@ TEST(Nearest, FindsSlipsOfThePen) {
   EXPECT_NE(Nearest(std::string(1 << 20, 'x'), names), "");
 }
 
+TEST(Suggest, IsSilentWhereNothingIsNear) {
+  const std::vector<std::string> names = {"zen3", "skylake-sp", "tlb.stlb.ways",
+                                          "walk.walkers"};
+  EXPECT_EQ(Suggest("zen33", names), "zen3");
+  EXPECT_EQ(Suggest("skylake", names), "skylake-sp");
+  EXPECT_EQ(Suggest("walk.runners", names), "walk.walkers");
+  EXPECT_EQ(Suggest("tlb.stlb", names), "tlb.stlb.ways");
+  EXPECT_EQ(Suggest("xyzzy", names), "");
+  EXPECT_EQ(Suggest("", names), "");
+  EXPECT_EQ(Suggest("x", {}), "");
+  EXPECT_EQ(Suggest(std::string(1 << 20, 'x'), names), "");
+}
+
 }  // namespace
 }  // namespace lookaside
