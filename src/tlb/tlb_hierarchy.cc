@@ -3,7 +3,6 @@
 
 #include <bit>
 
-#include "lookaside/base/check.h"
 
 namespace lookaside {
 namespace {
