@@ -3,7 +3,6 @@
 
 #include <bit>
 
-
 namespace lookaside {
 namespace {
 
