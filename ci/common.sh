@@ -80,8 +80,10 @@ if [[ $(du -sm "$cache" 2> /dev/null | cut -f 1) -gt 6000 ]]; then
 fi
 cache+=/$(dpkg-query -W -f '${Package} ${Version}\n' 'binutils*' 'clang*' 'g++*' 'gcc*' 'lib*-dev' 2> /dev/null | sha256sum | cut -c 1-16)
 bazel_flags=(--disk_cache="$cache" --color=no --curses=no --show_progress_rate_limit=30)
-# In CI every test runs, also one that passed in another clone.
-[[ -z ${CI:-} ]] || bazel_flags+=(--nocache_test_results)
+# In CI every test runs, also one that passed in another clone. Only the
+# commands that run tests know the flag.
+test_flags=()
+[[ -z ${CI:-} ]] || test_flags+=(--nocache_test_results)
 
 # bazel COMMAND ARGUMENTS...
 bazel() {
@@ -97,7 +99,7 @@ bazel_test() {
   shift
   echo "== $name: bazel test $*" >&2
   rm -f "$events"
-  ./bazelw test "$@" "${bazel_flags[@]}" --keep_going --build_event_json_file="$events" \
+  ./bazelw test "$@" "${bazel_flags[@]}" "${test_flags[@]}" --keep_going --build_event_json_file="$events" \
     > "$scratch/test.log" 2>&1 < /dev/null
   status=$?
   # 3: it was built, and a test failed; 4: there is no test.
