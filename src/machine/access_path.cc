@@ -10,6 +10,10 @@ namespace {
 
 constexpr uint64_t kOffsetMask = kPageBytes - 1;
 
+// How many events before a walk its entry is fetched: where one event misses
+// the first level, the coming ones may miss everything (BM_UniformRandom).
+constexpr size_t kPrefetchEvents = 8;
+
 bool Permits(uint8_t flags, const WalkAccess& access) {
   if (access.write && (flags & kTlbWritable) == 0) return false;
   if (access.user && (flags & kTlbUser) == 0) return false;
@@ -33,7 +37,10 @@ WalkAccess UserAccess(AccessSide side, bool write) {
 AccessPath::AccessPath(const AccessResources& resources)
     : r_(resources),
       last_(resources.core.last_pages),
-      tlb_counters_(resources.cpu.counters().tlb) {
+      tlb_counters_(resources.cpu.counters().tlb),
+      walk_resources_{r_.core.psc,      r_.core.lines,    r_.l3,
+                      r_.memory.tables, r_.memory.frames, r_.node,
+                      &r_.core.prefetch} {
   LOOKASIDE_CHECK(r_.cpu.has_context());
   const ThreadSlot thread = r_.cpu.tlb_context().thread;
   if (last_.owner == thread) return;
@@ -60,6 +67,10 @@ size_t AccessPath::Play(std::span<const TraceEvent> events) {
       }
       pending_ = pending;
       pending = 0;
+      if (done + kPrefetchEvents < events.size()) {
+        const TraceEvent& later = events[done + kPrefetchEvents];
+        r_.core.prefetch.Prefetch(later.address.value() >> kPageShift);
+      }
       if (!PlayEvent(event)) return done;
     }
     pending_ = pending;
@@ -274,9 +285,7 @@ WalkResult AccessPath::RunWalker(VirtPage page, WalkAccess access) {
                             .tag = r_.cpu.tlb_context().tag,
                             .page = page,
                             .access = access};
-  WalkResult walk =
-      r_.walker.Walk(request, {r_.core.psc, r_.core.lines, r_.l3,
-                               r_.memory.tables, r_.memory.frames, r_.node});
+  WalkResult walk = r_.walker.Walk(request, walk_resources_);
   if (r_.costs.refill) walk.cycles = *r_.costs.refill;
   const Cycles now = r_.cpu.clock();
   const Cycles start = r_.core.walkers.Acquire(now, walk.cycles);

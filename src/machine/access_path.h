@@ -109,6 +109,7 @@ class AccessPath {
   AccessResources r_;
   LastPages& last_;
   std::span<TlbCounters> tlb_counters_;
+  WalkResources walk_resources_;
   uint64_t pending_ = 0;
   uint32_t runs_pending_ = 0;
   // The page that HitsFirstLevel has just not found in its array.

@@ -12,6 +12,7 @@
 #include "lookaside/base/digest.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/pagetable/page_table_lines.h"
+#include "lookaside/pagetable/pte_prefetch.h"
 #include "lookaside/pagetable/walk_config.h"
 #include "lookaside/pagetable/walker_pool.h"
 #include "lookaside/tlb/context_table.h"
@@ -62,6 +63,7 @@ struct Core {
   WalkerPool walkers;
   uint32_t active_threads = 0;  // bit mask
   LastPages last_pages;
+  PtePrefetch prefetch;  // no state
 
   // `now`: the least clock of the core's hardware threads.
   void AddTo(Digest& digest, Cycles now) const {

@@ -23,6 +23,7 @@
 #ifndef LOOKASIDE_PAGETABLE_PAGE_TABLE_LINES_H_
 #define LOOKASIDE_PAGETABLE_PAGE_TABLE_LINES_H_
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -76,7 +77,7 @@ class PageTableLineCache {
   // Drops every line.
   void Clear();
 
-  uint32_t sets() const { return sets_; }
+  uint32_t sets() const { return set_count_; }
   uint32_t ways() const { return ways_; }  // those that data leaves
 
   void AddTo(Digest& digest) const;
@@ -85,22 +86,24 @@ class PageTableLineCache {
                          const PageTableLineCache& b);
 
  private:
-  // Places of a set in the vectors below.
-  static constexpr size_t kStride = LruOrder::kMostWays;
+  // All that a search of a set reads lies together. A key is the line + 1, 0
+  // if empty; a tag TagOf(key), 0 if empty.
+  struct Set {
+    LruOrder order;
+    std::array<uint32_t, LruOrder::kMostWays> tags{};
+    std::array<uint64_t, LruOrder::kMostWays> keys{};
+  };
+  static_assert(LruOrder::kMostWays == kTagBlock);
 
-  void Allocate();
+  // The way that holds `key`, or nothing.
+  static std::optional<uint32_t> Find(const Set& set, uint64_t key);
   size_t SetOf(uint64_t line) const {
-    return static_cast<size_t>(line & (sets_ - 1));
+    return static_cast<size_t>(line & (set_count_ - 1));
   }
-  // The slot of `key` in its set, or nothing.
-  std::optional<uint32_t> Find(size_t set, uint64_t key) const;
 
-  uint32_t sets_;
+  uint32_t set_count_;
   uint32_t ways_;
-  // Without elements before first use. A key is the line + 1, 0 if empty.
-  std::vector<LruOrder> orders_;  // of each set
-  std::vector<uint32_t> tags_;    // TagOf(key), 0 if empty
-  std::vector<uint64_t> keys_;
+  std::vector<Set> sets_;  // without elements before first use
 };
 
 // A core's own caches.
@@ -123,33 +126,31 @@ struct CoreLineCaches {
 // ---------------------------------------------------------------------------
 // Implementation of what every walk does.
 
-inline std::optional<uint32_t> PageTableLineCache::Find(size_t set,
-                                                        uint64_t key) const {
-  const size_t first = set * kStride;
-  uint64_t matches = MatchTags(&tags_[first], ways_, TagOf(key));
+inline std::optional<uint32_t> PageTableLineCache::Find(const Set& set,
+                                                        uint64_t key) {
+  uint32_t matches = MatchTagBlock(set.tags.data(), TagOf(key));
   for (; matches != 0; matches &= matches - 1) {
     const auto way = static_cast<uint32_t>(std::countr_zero(matches));
-    if (keys_[first + way] == key) return way;
+    if (set.keys[way] == key) return way;
   }
   return std::nullopt;
 }
 
 inline bool PageTableLineCache::Load(PhysAddr address) {
-  if (orders_.empty()) {
+  if (sets_.empty()) {
     if (ways_ == 0) return false;
-    Allocate();
+    sets_.assign(set_count_, Set{LruOrder(ways_), {}, {}});
   }
   const uint64_t line = address.value() >> kLineShift;
-  const size_t set = SetOf(line);
   const uint64_t key = line + 1;
-  LruOrder& order = orders_[set];
+  Set& set = sets_[SetOf(line)];
   if (const std::optional<uint32_t> hit = Find(set, key)) {
-    order.Touch(*hit);
+    set.order.Touch(*hit);
     return true;
   }
-  const uint32_t way = order.TouchOldest(ways_);
-  keys_[set * kStride + way] = key;
-  tags_[set * kStride + way] = TagOf(key);
+  const uint32_t way = set.order.TouchOldest(ways_);
+  set.keys[way] = key;
+  set.tags[way] = TagOf(key);
   return false;
 }
 

@@ -33,6 +33,7 @@ struct WalkPath {
   PagingLevel leaf;  // of the last load
   uint64_t rights;   // of all levels so far
   uint64_t cycles = 0;
+  const Pte* entries;  // of the table loaded from last
   struct Step {
     uint64_t entry;   // address
     uint64_t bits;    // what it held
@@ -47,10 +48,12 @@ bool LoadPath(FrameNumber table, VirtPage page, const LoadLatency& latency,
               const WalkResources& resources, WalkPath& path,
               WalkResult& result) {
   for (PagingLevel level = path.top;; level = Below(level)) {
-    const PhysAddr entry = EntryAddress(table, EntryIndex(page, level));
+    const unsigned index = EntryIndex(page, level);
+    const PhysAddr entry = EntryAddress(table, index);
     // Before its line is looked up: the host fetches one while it searches the
     // other.
-    const Pte pte = resources.tables.Read(entry);
+    path.entries = resources.tables.EntriesOf(table);
+    const Pte pte = path.entries[index];
     const LinePlace place = LoadLine(entry, resources);
     path.cycles += latency[place].value();
     result.load[result.loads++] = {level, place};
@@ -120,6 +123,9 @@ WalkResult PageWalker::Walk(const WalkRequest& request,
     return result;
   }
   Commit(request, resources, path, result);
+  if (resources.prefetch != nullptr) {
+    resources.prefetch->Remember(request.page.value(), path.entries);
+  }
   const Pte leaf(path.steps[Index(path.leaf)].bits);
   result.size = static_cast<PageSize>(path.leaf);
   result.dirty = leaf.dirty();

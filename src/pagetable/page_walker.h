@@ -50,6 +50,7 @@
 #include "lookaside/pagetable/frame_allocator.h"
 #include "lookaside/pagetable/page_table_lines.h"
 #include "lookaside/pagetable/pte.h"
+#include "lookaside/pagetable/pte_prefetch.h"
 #include "lookaside/pagetable/table_memory.h"
 #include "lookaside/pagetable/walk_config.h"
 #include "lookaside/tlb/context_table.h"
@@ -90,7 +91,8 @@ struct WalkResources {
   PageTableLineCache& l3;
   TableMemory& tables;
   const FrameAllocator& frames;
-  NodeId node;  // of the walking CPU
+  NodeId node;                      // of the walking CPU
+  PtePrefetch* prefetch = nullptr;  // told of every walk that ends well
 };
 
 enum class WalkFault : uint8_t {

@@ -55,8 +55,11 @@ class TableMemory {
   bool IsTable(FrameNumber table) const { return Slot(table) != 0; }
 
   Pte Read(PhysAddr entry) const {
-    const size_t slot = Slot(FrameNumber(entry.value() >> kPageShift));
-    return entries_[slot * kEntriesPerTable + IndexIn(entry)];
+    return EntriesOf(FrameNumber(entry.value() >> kPageShift))[IndexIn(entry)];
+  }
+  // The 512 entries of the table at `table`, until tables are next added.
+  const Pte* EntriesOf(FrameNumber table) const {
+    return &entries_[Slot(table) * kEntriesPerTable];
   }
   // REQUIRES: `entry` is the address of an entry of a table.
   void Write(PhysAddr entry, Pte value);

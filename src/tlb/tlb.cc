@@ -49,6 +49,7 @@ void Tlb::Divide(uint32_t mask) {
   tags_.assign(slots + kTagBlock, 0);
   flags_.assign(slots, 0);
   cold_.assign(slots, Cold());
+  held_ = 0;
   counts_ = {};
   fractured_ = 0;
   globals_ = 0;
@@ -70,26 +71,6 @@ TlbEntry Tlb::EntryAt(uint32_t slot) const {
           cold_[slot].origin, flags_[slot],      cold_[slot].thread};
 }
 
-void Tlb::Drop(uint32_t slot) {
-  const PageSize size = SizeOf(keys_[slot]);
-  --counts_[Index(size)];
-  if (cold_[slot].origin != size) --fractured_;
-  if ((flags_[slot] & kTlbGlobal) != 0) --globals_;
-  keys_[slot] = kNoTlbKey;
-  tags_[slot] = 0;
-  flags_[slot] = 0;
-}
-
-void Tlb::Store(uint32_t slot, const TlbEntry& entry) {
-  keys_[slot] = MakeTlbKey(entry.context, entry.page, entry.size);
-  tags_[slot] = TagOf(keys_[slot]);
-  flags_[slot] = entry.flags;
-  cold_[slot] = {entry.frame, entry.origin, entry.thread};
-  ++counts_[Index(entry.size)];
-  if (entry.origin != entry.size) ++fractured_;
-  if ((entry.flags & kTlbGlobal) != 0) ++globals_;
-}
-
 // A free way of the set, or ways_: the one that the trees point to, else the
 // lowest. So a set fills in the order in which it will be replaced, and a
 // sweep of more pages than ways never hits, from the first page on.
@@ -100,27 +81,6 @@ uint32_t Tlb::FindFreeWay(uint32_t first_slot) {
     if (keys[victim] == kNoTlbKey) return victim;
   }
   return static_cast<uint32_t>(std::find(keys, keys + ways_, kNoTlbKey) - keys);
-}
-
-Tlb::Inserted Tlb::Insert(const TlbEntry& entry, bool tell_evicted) {
-  Inserted result;
-  if ((entry.flags & kTlbGlobal) == 0) {
-    result.dropped = OnLoadContext(entry.context, entry.thread);
-  }
-  const uint32_t first = FirstSlot(entry.thread, entry.page, entry.size);
-  const uint32_t set = SetOf(first);
-  // A full array has no free way to look for; BM_TlbFill takes a fifth less.
-  uint32_t way = size() == capacity_ ? ways_ : FindFreeWay(first);
-  if (way == ways_) way = replacement_.Victim(set);
-  result.slot = first + way;
-  if (keys_[result.slot] != kNoTlbKey) {
-    result.displaced = true;
-    if (tell_evicted) result.evicted = EntryAt(result.slot);
-    Drop(result.slot);
-  }
-  Store(result.slot, entry);
-  replacement_.OnFill(set, way);
-  return result;
 }
 
 bool Tlb::InShareOf(uint32_t slot, ThreadSlot thread) const {
@@ -235,6 +195,7 @@ void Tlb::CheckInvariants() const {
     }
   }
   LOOKASIDE_CHECK(counts == counts_);
+  LOOKASIDE_CHECK(counts[0] + counts[1] + counts[2] == held_);
   LOOKASIDE_CHECK(fractured == fractured_);
   LOOKASIDE_CHECK(globals == globals_);
 }

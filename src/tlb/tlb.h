@@ -65,7 +65,7 @@ class Tlb {
 
   // Whether any entry of this size is held: a cheap reason not to look.
   bool HoldsSize(PageSize size) const { return counts_[Index(size)] != 0; }
-  uint32_t size() const { return counts_[0] + counts_[1] + counts_[2]; }
+  uint32_t size() const { return held_; }
 
   // Slots are numbered from 0 to this, some always empty.
   uint32_t slots() const { return static_cast<uint32_t>(keys_.size()); }
@@ -82,10 +82,11 @@ class Tlb {
     uint32_t slot = kMiss;
     uint32_t dropped = 0;    // entries of a context that lost its PCID slot
     bool displaced = false;  // an entry gave place
-    std::optional<TlbEntry> evicted;  // that entry, where asked for
   };
+  // That entry is left in `evicted`, where that is given.
   // REQUIRES: no entry with this key is held in its thread's share.
-  Inserted Insert(const TlbEntry& entry, bool tell_evicted = true);
+  Inserted Insert(const TlbEntry& entry,
+                  std::optional<TlbEntry>* evicted = nullptr);
 
   // Each returns how many entries it dropped.
   //
@@ -143,7 +144,7 @@ class Tlb {
   }
   uint32_t FindKey(uint32_t first_slot, TlbKey key) const;
   uint32_t FindFreeWay(uint32_t first_slot);
-  void Store(uint32_t slot, const TlbEntry& entry);
+  void Store(uint32_t slot, TlbKey key, const TlbEntry& entry);
   bool InShareOf(uint32_t slot, ThreadSlot thread) const;
   void AddSetTo(Digest& digest, const ContextTable& contexts,
                 uint32_t set) const;
@@ -164,6 +165,7 @@ class Tlb {
   std::vector<uint32_t> tags_;  // TagOf(key), 0 if empty
   std::vector<uint8_t> flags_;  // TlbFlag
   std::vector<Cold> cold_;
+  uint32_t held_ = 0;  // entries
   std::array<uint32_t, kPageSizes> counts_{};
   uint32_t fractured_ = 0;
   uint32_t globals_ = 0;
@@ -185,6 +187,51 @@ inline uint32_t Tlb::FindKey(uint32_t first_slot, TlbKey key) const {
     if (keys_[slot] == key) return slot;
   }
   return kMiss;
+}
+
+inline void Tlb::Drop(uint32_t slot) {
+  const PageSize size = SizeOf(keys_[slot]);
+  --held_;
+  --counts_[Index(size)];
+  fractured_ -= cold_[slot].origin != size;
+  globals_ -= (flags_[slot] & kTlbGlobal) != 0;
+  keys_[slot] = kNoTlbKey;
+  tags_[slot] = 0;
+  flags_[slot] = 0;
+}
+
+inline void Tlb::Store(uint32_t slot, TlbKey key, const TlbEntry& entry) {
+  keys_[slot] = key;
+  tags_[slot] = TagOf(key);
+  flags_[slot] = entry.flags;
+  cold_[slot] = {entry.frame, entry.origin, entry.thread};
+  ++held_;
+  ++counts_[Index(entry.size)];
+  fractured_ += entry.origin != entry.size;
+  globals_ += (entry.flags & kTlbGlobal) != 0;
+}
+
+// In the header, since a miss inserts twice: BM_UniformRandom.
+inline Tlb::Inserted Tlb::Insert(const TlbEntry& entry,
+                                 std::optional<TlbEntry>* evicted) {
+  Inserted result;
+  if ((entry.flags & kTlbGlobal) == 0) {
+    result.dropped = OnLoadContext(entry.context, entry.thread);
+  }
+  const uint32_t first = FirstSlot(entry.thread, entry.page, entry.size);
+  const uint32_t set = SetOf(first);
+  // A full array has no free way to look for; BM_TlbFill takes a fifth less.
+  uint32_t way = held_ == capacity_ ? ways_ : FindFreeWay(first);
+  if (way == ways_) way = replacement_.Victim(set);
+  result.slot = first + way;
+  if (keys_[result.slot] != kNoTlbKey) {
+    result.displaced = true;
+    if (evicted != nullptr) *evicted = EntryAt(result.slot);
+    Drop(result.slot);
+  }
+  Store(result.slot, MakeTlbKey(entry.context, entry.page, entry.size), entry);
+  replacement_.OnFill(set, way);
+  return result;
 }
 
 template <typename Predicate>

@@ -63,6 +63,7 @@ constexpr ContextTag ContextOf(TlbKey key) {
 // REQUIRES: piece <= entry.size and page within the entry.
 constexpr TlbEntry Piece(const TlbEntry& entry, VirtPage page, PageSize piece) {
   TlbEntry result = entry;
+  if (piece == entry.size) return result;
   result.page = AlignDown(page, piece);
   result.frame = FrameNumber(entry.frame.value() + result.page.value() -
                              entry.page.value());

@@ -66,8 +66,8 @@ uint8_t TlbHierarchy::ArrayFor(const Level& level, VirtPage page,
   return level.banks[Index(*held)].Of(PageIndex(page, *held));
 }
 
-std::optional<TlbHierarchy::Found> TlbHierarchy::FindIn(
-    const Level& level, const TlbContext& context, VirtPage page) const {
+bool TlbHierarchy::FindIn(const Level& level, const TlbContext& context,
+                          VirtPage page, Found& found) const {
   for (PageSize size : kAllPageSizes) {
     const Banks& banks = level.banks[Index(size)];
     if (banks.empty()) continue;
@@ -76,45 +76,45 @@ std::optional<TlbHierarchy::Found> TlbHierarchy::FindIn(
     if (!tlb.HoldsSize(size)) continue;
     const uint32_t slot = tlb.Find(context, page, size);
     if (slot == Tlb::kMiss) continue;
-    Found found;
     found.array = array;
     found.flags = tlb.flags(slot);
     found.size = size;
     found.slot = slot;
-    return found;
+    return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 TlbHierarchy::Found TlbHierarchy::Lookup(AccessSide side,
                                          const TlbContext& context,
                                          VirtPage page,
                                          std::span<TlbCounters> counters) {
-  if (std::optional<Found> hit = FindIn(level(1, side), context, page)) {
-    hit->level = 1;
-    arrays_[hit->array].OnHit(hit->slot);
-    return *hit;
+  Found hit;
+  if (!FindIn(level(1, side), context, page, hit)) {
+    return LookupSecond(side, context, page, counters);
   }
-  return LookupSecond(side, context, page, counters);
+  hit.level = 1;
+  arrays_[hit.array].OnHit(hit.slot);
+  return hit;
 }
 
 TlbHierarchy::Found TlbHierarchy::LookupSecond(
     AccessSide side, const TlbContext& context, VirtPage page,
     std::span<TlbCounters> counters) {
-  const std::optional<Found> second = FindIn(level(2, side), context, page);
-  if (!second) return Found();
-  Tlb& stlb = arrays_[second->array];
-  TlbEntry entry = stlb.EntryAt(second->slot);
+  Found second;
+  if (!FindIn(level(2, side), context, page, second)) return second;
+  Tlb& stlb = arrays_[second.array];
+  TlbEntry entry = stlb.EntryAt(second.slot);
   entry.thread = context.thread;  // a sibling may have filled a global one
   if (inclusion_ == TlbInclusion::kExclusive) {
-    stlb.Drop(second->slot);
+    stlb.Drop(second.slot);
   } else {
-    stlb.OnHit(second->slot);
+    stlb.OnHit(second.slot);
   }
   Found found = FillFirst(side, page, entry, counters);
   found.level = 2;
-  found.second_array = second->array;
-  found.size = second->size;
+  found.second_array = second.array;
+  found.size = second.size;
   return found;
 }
 
@@ -127,20 +127,31 @@ TlbHierarchy::Found TlbHierarchy::Fill(AccessSide side, VirtPage page,
   return FillFirst(side, page, walked, counters);
 }
 
+inline uint32_t TlbHierarchy::Insert(uint8_t array, const TlbEntry& entry,
+                                     std::optional<TlbEntry>& evicted,
+                                     std::span<TlbCounters> counters) {
+  const bool tell = inclusion_ != TlbInclusion::kNone;
+  const Tlb::Inserted inserted =
+      arrays_[array].Insert(entry, tell ? &evicted : nullptr);
+  ++counters[array].fills;
+  counters[array].evictions += inserted.displaced;
+  counters[array].invalidated += inserted.dropped;
+  return inserted.slot;
+}
+
 TlbHierarchy::Found TlbHierarchy::FillFirst(AccessSide side, VirtPage page,
                                             const TlbEntry& entry,
                                             std::span<TlbCounters> counters) {
   const Level& first = level(1, side);
   const PageSize size = *first.held_as[Index(entry.size)];
-  const TlbEntry piece = Piece(entry, page, size);
   Found found;
   found.array = first.banks[Index(size)].Of(PageIndex(page, size));
-  found.flags = piece.flags;
+  found.flags = entry.flags;
   found.size = entry.size;
-  const Tlb::Inserted inserted = Insert(found.array, piece, counters);
-  found.slot = inserted.slot;
-  if (inserted.evicted && inclusion_ == TlbInclusion::kExclusive) {
-    FillSecond(side, inserted.evicted->page, *inserted.evicted, counters);
+  std::optional<TlbEntry> evicted;
+  found.slot = Insert(found.array, Piece(entry, page, size), evicted, counters);
+  if (evicted && inclusion_ == TlbInclusion::kExclusive) {
+    FillSecond(side, evicted->page, *evicted, counters);
   }
   return found;
 }
@@ -152,27 +163,17 @@ void TlbHierarchy::FillSecond(AccessSide side, VirtPage page,
   const std::optional<PageSize> size = second.held_as[Index(entry.size)];
   if (!size) return;
   const uint8_t array = second.banks[Index(*size)].Of(PageIndex(page, *size));
-  const TlbEntry piece = Piece(entry, page, *size);
   if (inclusion_ == TlbInclusion::kExclusive) {
     // Both sides' first levels may have evicted their copy of one page.
-    const TlbContext owner{piece.context, piece.context, piece.thread};
+    const TlbContext owner{entry.context, entry.context, entry.thread};
     const uint32_t held = arrays_[array].Find(owner, page, *size);
     if (held != Tlb::kMiss) arrays_[array].Drop(held);
   }
-  const Tlb::Inserted inserted = Insert(array, piece, counters);
-  if (inserted.evicted && inclusion_ == TlbInclusion::kInclusive) {
-    DropFromFirst(*inserted.evicted, counters);
+  std::optional<TlbEntry> evicted;
+  Insert(array, Piece(entry, page, *size), evicted, counters);
+  if (evicted && inclusion_ == TlbInclusion::kInclusive) {
+    DropFromFirst(*evicted, counters);
   }
-}
-
-Tlb::Inserted TlbHierarchy::Insert(uint8_t array, const TlbEntry& entry,
-                                   std::span<TlbCounters> counters) {
-  const Tlb::Inserted inserted =
-      arrays_[array].Insert(entry, inclusion_ != TlbInclusion::kNone);
-  ++counters[array].fills;
-  counters[array].evictions += inserted.displaced;
-  counters[array].invalidated += inserted.dropped;
-  return inserted;
 }
 
 // Inclusion: the first level may not keep what the second has evicted.

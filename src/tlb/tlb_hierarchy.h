@@ -155,14 +155,17 @@ class TlbHierarchy {
   }
   Level MakeLevel(uint32_t number, AccessSide side) const;
   uint8_t ArrayFor(const Level& level, VirtPage page, PageSize size) const;
-  std::optional<Found> FindIn(const Level& level, const TlbContext& context,
-                              VirtPage page) const;
+  // Whether it is there; then `found` says where, but for the level.
+  bool FindIn(const Level& level, const TlbContext& context, VirtPage page,
+              Found& found) const;
   Found FillFirst(AccessSide side, VirtPage page, const TlbEntry& entry,
                   std::span<TlbCounters> counters);
   void FillSecond(AccessSide side, VirtPage page, const TlbEntry& entry,
                   std::span<TlbCounters> counters);
-  Tlb::Inserted Insert(uint8_t array, const TlbEntry& entry,
-                       std::span<TlbCounters> counters);
+  // Returns the slot; tells what was evicted where the inclusion rules ask.
+  uint32_t Insert(uint8_t array, const TlbEntry& entry,
+                  std::optional<TlbEntry>& evicted,
+                  std::span<TlbCounters> counters);
   void DropFromFirst(const TlbEntry& evicted, std::span<TlbCounters> counters);
 
   TlbInclusion inclusion_;

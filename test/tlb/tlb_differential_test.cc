@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <tuple>
@@ -164,9 +165,11 @@ class Pair {
   }
 
   void Insert(const TlbEntry& entry) {
-    const Tlb::Inserted got = real_.Insert(entry);
+    std::optional<TlbEntry> evicted;
+    const Tlb::Inserted got = real_.Insert(entry, &evicted);
     const ReferenceTlb::Inserted want = twin_.Insert(entry);
-    ASSERT_EQ(got.evicted, want.evicted);
+    ASSERT_EQ(evicted, want.evicted);
+    ASSERT_EQ(got.displaced, evicted.has_value());
     ASSERT_EQ(got.dropped, want.dropped);
     ASSERT_EQ(real_.EntryAt(got.slot), entry);
     ASSERT_EQ(*want.entry, entry);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "lookaside/test/tlb/demand_tlb.h"
 #include "lookaside/test/tlb/tlb_test_config.h"
@@ -125,8 +126,10 @@ TEST(Tlb, AFreeWayIsTakenBeforeAnyEntryIsEvicted) {
   Tlb tlb(Small(), 1, 1);
   for (uint64_t page : {0u, 4u, 8u, 12u}) tlb.Insert(EntryFor(kContext0, page));
   tlb.Drop(tlb.Find(kContext0, VirtPage(8), PageSize::k4K));
-  EXPECT_EQ(tlb.Insert(EntryFor(kContext0, 16)).evicted, std::nullopt);
-  const auto evicted = tlb.Insert(EntryFor(kContext0, 20)).evicted;
+  std::optional<TlbEntry> evicted;
+  tlb.Insert(EntryFor(kContext0, 16), &evicted);
+  EXPECT_EQ(evicted, std::nullopt);
+  tlb.Insert(EntryFor(kContext0, 20), &evicted);
   ASSERT_TRUE(evicted.has_value());
   EXPECT_EQ(evicted->page, VirtPage(0));
 }
