@@ -9,6 +9,8 @@
 //   BM_ReadRecording          decompressing and parsing it, not simulating
 //   BM_UniformRandom/PRESET   loads of random pages of 1 GiB, all mapped before
 //   BM_FirstTouch/PRESET      a store to each page of 256 MiB, unmapped before
+//   BM_IdleCpus/SOCKETS       as BM_ReplayDecoded, on a machine of that many
+//                             sockets of 64 hardware threads, all but one idle
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -65,6 +67,14 @@ std::vector<PageRun> FoldAll(std::span<const TraceEvent> events) {
 
 std::unique_ptr<Simulation> NewSimulation(const std::string& preset) {
   return Simulation::Create(LoadPreset(preset).value()).value();
+}
+
+std::unique_ptr<Simulation> NewManyCpus(uint32_t sockets) {
+  SimConfig config = LoadPreset("skylake-sp").value();
+  config.machine.sockets = sockets;
+  config.machine.cores_per_socket = 32;
+  config.machine.threads_per_core = 2;
+  return Simulation::Create(config).value();
 }
 
 void PlayAll(Simulation& simulation, std::span<const TraceEvent> events,
@@ -164,6 +174,17 @@ void BM_FirstTouch(benchmark::State& state, const std::string& preset) {
   CountItems(state, events.size());
 }
 BENCHMARK_CAPTURE(BM_FirstTouch, skylake_sp, "skylake-sp");
+
+void BM_IdleCpus(benchmark::State& state) {
+  const std::vector<TraceEvent>& events = Recording();
+  for (auto _ : state) {
+    const std::unique_ptr<Simulation> simulation =
+        NewManyCpus(static_cast<uint32_t>(state.range(0)));
+    PlayAll(*simulation, events, Pacing::kInstructions);
+  }
+  CountItems(state, AccessesOf(events));
+}
+BENCHMARK(BM_IdleCpus)->Arg(1)->Arg(64);
 
 }  // namespace
 }  // namespace lookaside
