@@ -127,6 +127,8 @@ absl::Status CheckRepeated(const std::vector<CLI::App*>& chain) {
   return absl::OkStatus();
 }
 
+constexpr uint64_t kMostJobs = 1024;
+
 absl::Status ParseNumber(std::string_view option, const std::string& text,
                          uint64_t& number) {
   if (text.empty()) return absl::OkStatus();
@@ -157,6 +159,7 @@ absl::StatusOr<Command> CommandOf(const std::vector<CLI::App*>& chain) {
        {std::pair(Command::kVersion, "lookaside version"),
         std::pair(Command::kDemo, "lookaside demo"),
         std::pair(Command::kReplay, "lookaside replay"),
+        std::pair(Command::kSweep, "lookaside sweep"),
         std::pair(Command::kTraceInfo, "lookaside trace info"),
         std::pair(Command::kTraceHead, "lookaside trace head"),
         std::pair(Command::kConfigList, "lookaside config list"),
@@ -179,6 +182,9 @@ absl::Status CheckTogether(const Words& words) {
       (arguments.config.file == "-" ? 1 : 0);
   if (from_stdin > 1) {
     return InvalidArgument("standard input ('-') can be read only once");
+  }
+  if (!arguments.json.empty() && arguments.json == arguments.csv) {
+    return InvalidArgument("--json and --csv both name '{}'", arguments.json);
   }
   return absl::OkStatus();
 }
@@ -215,6 +221,12 @@ absl::StatusOr<Arguments> Interpret(CLI::App& app, Words& words) {
   }
   LOOKASIDE_ASSIGN_OR_RETURN(arguments.command, CommandOf(chain));
   LOOKASIDE_RETURN_IF_ERROR(ParseNumber("--seed", words.seed, arguments.seed));
+  LOOKASIDE_RETURN_IF_ERROR(ParseNumber("--jobs", words.jobs, arguments.jobs));
+  if (!words.jobs.empty() &&
+      (arguments.jobs == 0 || arguments.jobs > kMostJobs)) {
+    return InvalidArgument("--jobs {}: expected an integer from 1 to {}",
+                           arguments.jobs, kMostJobs);
+  }
   LOOKASIDE_RETURN_IF_ERROR(ParseNumber("-n", words.lines, arguments.lines));
   if (!words.trace.empty()) arguments.traces = {words.trace};
   LOOKASIDE_RETURN_IF_ERROR(CheckTogether(words));

@@ -18,6 +18,7 @@ enum class Command : uint8_t {
   kVersion,
   kDemo,
   kReplay,
+  kSweep,
   kTraceInfo,
   kTraceHead,
   kConfigList,
@@ -32,7 +33,10 @@ struct Arguments {
   ConfigRequest config;
   uint64_t seed = 0;
   uint64_t lines = 10;
+  std::vector<std::string> varies;  // --vary, each "key=list"
+  uint64_t jobs = 0;                // host threads; 0: as many as the host has
   std::string json;  // a file, "-" for standard output; empty: none
+  std::string csv;   // likewise
 };
 
 // The files that the command reads.

@@ -32,20 +32,31 @@ void AddJson(CLI::App* command, Words& words, const std::string& what) {
                "--json as the last word");
 }
 
+void AddCsv(CLI::App* command, Words& words) {
+  AddValue(command, "--csv", words.arguments.csv, "FILE",
+           "Write the counters as CSV; - is standard output");
+}
+
+CLI::Option* AddList(CLI::App* command, const std::string& name,
+                     std::vector<std::string>& target,
+                     const std::string& value_name,
+                     const std::string& description) {
+  return command->add_option(name, target, description)
+      ->option_text(value_name)
+      ->type_name(value_name)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void AddConfig(CLI::App* command, Words& words) {
   ConfigRequest& config = words.arguments.config;
   AddValue(command, "--cpu", config.cpu, "PRESET",
            "Simulate this processor (lookaside config list)");
   AddValue(command, "--config", config.file, "FILE",
            "Read the configuration from a TOML file; - is standard input");
-  command
-      ->add_option("--set", config.sets,
-                   "Change one key of the configuration; may be repeated")
-      ->option_text("KEY=VALUE")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddList(command, "--set", config.sets, "KEY=VALUE",
+          "Change one key of the configuration; may be repeated");
 }
 
 void AddTrace(CLI::App* command, Words& words) {
@@ -70,6 +81,27 @@ void AddReplay(CLI::App& app, Words& words) {
   AddValue(replay, "--seed", words.seed, "S",
            "Of random replacement; 0 unless given");
   AddJson(replay, words, "the result");
+  AddCsv(replay, words);
+}
+
+void AddSweep(CLI::App& app, Words& words) {
+  CLI::App* const sweep = AddCommand(
+      &app, "sweep",
+      "Play a recorded program on many configurations, in one pass",
+      "  lookaside sweep ls.lackey --vary tlb.stlb.entries=512..4096:*2 "
+      "--vary walk.overlap=0,0.5");
+  AddTrace(sweep, words);
+  AddList(sweep, "--vary", words.arguments.varies, "KEY=LIST",
+          "Give a key these values: a,b,c or lo..hi or lo..hi:step or\n"
+          "lo..hi:*factor; repeated, every combination")
+      ->required();
+  AddConfig(sweep, words);
+  AddValue(sweep, "--seed", words.seed, "S",
+           "Of random replacement; 0 unless given");
+  AddValue(sweep, "--jobs", words.jobs, "N",
+           "Host threads; as many as the host has unless given");
+  AddJson(sweep, words, "every result");
+  AddCsv(sweep, words);
 }
 
 void AddTraceCommands(CLI::App& app, Words& words) {
@@ -127,6 +159,7 @@ void BuildCommands(CLI::App& app, Words& words) {
   app.get_formatter()->column_width(22);
   app.add_flag("--version", words.version, "The same as the command version");
   AddReplay(app, words);
+  AddSweep(app, words);
   AddTraceCommands(app, words);
   AddConfigCommands(app, words);
   AddCommand(&app, "version", "Print the version", "  lookaside version");

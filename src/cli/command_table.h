@@ -17,6 +17,7 @@ struct Words {
   Arguments arguments;
   std::string trace;  // of commands that take one
   std::string seed;
+  std::string jobs;
   std::string lines;
   std::string preset;  // of `config show PRESET`
   bool version = false;

@@ -19,6 +19,8 @@ absl::Status RunCommand(const Arguments& arguments) {
       return RunDemo(arguments);
     case Command::kReplay:
       return RunReplay(arguments);
+    case Command::kSweep:
+      return RunSweepCommand(arguments);
     case Command::kTraceInfo:
       return RunTraceInfo(arguments);
     case Command::kTraceHead:

@@ -12,6 +12,7 @@ namespace lookaside {
 
 absl::Status RunDemo(const Arguments& arguments);
 absl::Status RunReplay(const Arguments& arguments);
+absl::Status RunSweepCommand(const Arguments& arguments);
 absl::Status RunTraceInfo(const Arguments& arguments);
 absl::Status RunTraceHead(const Arguments& arguments);
 absl::Status RunConfigList();

@@ -5,6 +5,7 @@
 
 #include "lookaside/base/status.h"
 #include "lookaside/cli/commands.h"
+#include "lookaside/cli/output.h"
 #include "lookaside/cli/progress.h"
 #include "lookaside/cli/result_file.h"
 #include "lookaside/cli/standard_streams.h"
@@ -12,6 +13,7 @@
 #include "lookaside/replay/replayer.h"
 #include "lookaside/replay/simulation.h"
 #include "lookaside/report/host_info.h"
+#include "lookaside/report/result_csv.h"
 #include "lookaside/report/result_json.h"
 #include "lookaside/report/text_report.h"
 #include "lookaside/report/wrap_text.h"
@@ -39,13 +41,7 @@ absl::StatusOr<Replayed> Play(const SimConfig& config, uint64_t seed,
         progress.Update(accesses);
       }};
   absl::StatusOr<RunResult> result = Replay(*simulation, reader, options);
-  if (!result.ok()) {
-    const std::string name = reader.info().name;
-    const std::string message = Message(result.status());
-    if (message.starts_with(name)) return result.status();
-    return absl::Status(result.status().code(),
-                        fmt::format("{}: {}", name, message));
-  }
+  if (!result.ok()) return WithTraceName(result.status(), reader);
   Replayed replayed{*std::move(result), {}};
   uint64_t accesses = 0;
   for (const TraceInfo& trace : replayed.result.traces) {
@@ -55,29 +51,20 @@ absl::StatusOr<Replayed> Play(const SimConfig& config, uint64_t seed,
   return replayed;
 }
 
-// What was simulated, in one line.
-std::string MachineLine(const ConfigRequest& request,
-                        const LoadedConfig& loaded) {
-  std::string line = !request.cpu.empty()    ? request.cpu
-                     : !request.file.empty() ? request.file
-                                             : std::string(kDefaultPreset);
-  if (!request.cpu.empty() && !request.file.empty()) {
-    line += " over " + request.file;
-  }
-  for (const std::string& set : request.sets) line += ", " + set;
-  if (!loaded.description.empty()) line += ": " + loaded.description;
-  return line;
-}
-
-// The report goes to standard output unless the JSON does; JSON comes first,
-// so that a report on the terminal means that the file is there.
-absl::Status Output(const Replayed& replayed, const std::string& json,
+// The report goes to standard output unless JSON or CSV do; files come first,
+// so that a report on the terminal means that they are there.
+absl::Status Output(const Replayed& replayed, const Arguments& arguments,
                     const std::string& report) {
-  if (!json.empty()) {
-    LOOKASIDE_RETURN_IF_ERROR(
-        WriteResultFile(json, ResultJson(replayed.result, replayed.host)));
+  if (!arguments.json.empty()) {
+    LOOKASIDE_RETURN_IF_ERROR(WriteResultFile(
+        arguments.json, ResultJson(replayed.result, replayed.host)));
   }
-  return json == "-" ? absl::OkStatus() : WriteStandardOutput(report);
+  if (!arguments.csv.empty()) {
+    LOOKASIDE_RETURN_IF_ERROR(
+        WriteResultFile(arguments.csv, ResultsCsv({&replayed.result, 1})));
+  }
+  return TakesStandardOutput(arguments) ? absl::OkStatus()
+                                        : WriteStandardOutput(report);
 }
 
 std::string DemoText() {
@@ -96,8 +83,7 @@ std::string DemoText() {
 }  // namespace
 
 absl::Status RunReplay(const Arguments& arguments) {
-  LOOKASIDE_RETURN_IF_ERROR(
-      CheckResultFile(arguments.json, InputsOf(arguments)));
+  LOOKASIDE_RETURN_IF_ERROR(CheckResultFiles(arguments));
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded,
                              LoadConfig(arguments.config));
   LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
@@ -105,12 +91,12 @@ absl::Status RunReplay(const Arguments& arguments) {
   LOOKASIDE_ASSIGN_OR_RETURN(const Replayed replayed,
                              Play(loaded.config, arguments.seed, *reader));
   return Output(
-      replayed, arguments.json,
+      replayed, arguments,
       TextReport(replayed.result, MachineLine(arguments.config, loaded)));
 }
 
 absl::Status RunDemo(const Arguments& arguments) {
-  LOOKASIDE_RETURN_IF_ERROR(CheckResultFile(arguments.json, {}));
+  LOOKASIDE_RETURN_IF_ERROR(CheckResultFiles(arguments));
   const ConfigRequest request{.file = "", .cpu = kDemoPreset, .sets = {}};
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded, LoadConfig(request));
   const EmbeddedFile& recording = DemoRecording().front();
@@ -120,7 +106,7 @@ absl::Status RunDemo(const Arguments& arguments) {
   LOOKASIDE_ASSIGN_OR_RETURN(const Replayed replayed,
                              Play(loaded.config, 0, *reader));
   return Output(
-      replayed, arguments.json,
+      replayed, arguments,
       TextReport(replayed.result, MachineLine(request, loaded)) + DemoText());
 }
 

@@ -47,32 +47,13 @@ RunResult Since(RunResult result, const RunResult& start) {
   return result;
 }
 
-class Replayer {
- public:
-  Replayer(Simulation& simulation, const ReplayOptions& options)
-      : simulation_(simulation),
-        options_(options),
-        cpu_(simulation.config().replay.cpu),
-        warmup_left_(simulation.config().replay.warmup) {}
+}  // namespace
 
-  absl::Status Play(std::span<const TraceEvent> events);
-  absl::StatusOr<RunResult> Finish(const TraceReader& reader);
-
- private:
-  absl::Status PlayPart(std::span<const TraceEvent> events);
-  absl::Status CheckClock() const;
-  void TakeBackPacing(RunResult& result) const;
-  void Warn(const TraceReader& reader, RunResult& result) const;
-
-  Simulation& simulation_;
-  const ReplayOptions& options_;
-  CpuId cpu_;
-  uint64_t warmup_left_;
-  uint64_t accesses_ = 0;
-  Pacing pacing_ = Pacing::kAccesses;  // until the first fetch
-  uint64_t paced_accesses_ = 0;        // since the warm-up
-  std::optional<RunResult> warm_;      // at the end of the warm-up
-};
+Replayer::Replayer(Simulation& simulation, ReplayOptions options)
+    : simulation_(simulation),
+      options_(std::move(options)),
+      cpu_(simulation.config().replay.cpu),
+      warmup_left_(simulation.config().replay.warmup) {}
 
 absl::Status Replayer::Play(std::span<const TraceEvent> events) {
   if (HasFetch(events)) pacing_ = Pacing::kInstructions;
@@ -158,8 +139,6 @@ absl::StatusOr<RunResult> Replayer::Finish(const TraceReader& reader) {
   Warn(reader, result);
   return result;
 }
-
-}  // namespace
 
 absl::StatusOr<RunResult> Replay(Simulation& simulation, TraceReader& reader,
                                  const ReplayOptions& options) {

@@ -18,10 +18,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "lookaside/base/ids.h"
+#include "lookaside/machine/access_path.h"
 #include "lookaside/replay/run_result.h"
 #include "lookaside/replay/simulation.h"
+#include "lookaside/trace/trace_event.h"
 #include "lookaside/trace/trace_reader.h"
 
 namespace lookaside {
@@ -29,6 +35,34 @@ namespace lookaside {
 struct ReplayOptions {
   // Told the events and accesses played so far, once a buffer.
   std::function<void(uint64_t events, uint64_t accesses)> progress;
+};
+
+// A replay in progress: what Replay does, event by event, for those who read
+// a trace once for several simulations. The simulation outlives it.
+class Replayer {
+ public:
+  Replayer(Simulation& simulation, ReplayOptions options);
+
+  // REQUIRES: no earlier call failed.
+  absl::Status Play(std::span<const TraceEvent> events);
+
+  // The result of all that was played. `reader` is at its end.
+  absl::StatusOr<RunResult> Finish(const TraceReader& reader);
+
+ private:
+  absl::Status PlayPart(std::span<const TraceEvent> events);
+  absl::Status CheckClock() const;
+  void TakeBackPacing(RunResult& result) const;
+  void Warn(const TraceReader& reader, RunResult& result) const;
+
+  Simulation& simulation_;
+  ReplayOptions options_;
+  CpuId cpu_;
+  uint64_t warmup_left_;
+  uint64_t accesses_ = 0;
+  Pacing pacing_ = Pacing::kAccesses;  // until the first fetch
+  uint64_t paced_accesses_ = 0;        // since the warm-up
+  std::optional<RunResult> warm_;      // at the end of the warm-up
 };
 
 // Events read at a time.

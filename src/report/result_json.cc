@@ -6,6 +6,7 @@
 #include "lookaside/config/config_edit.h"
 #include "lookaside/report/config_to_json.h"
 #include "lookaside/report/json_text.h"
+#include "lookaside/report/result_to_json.h"
 #include "lookaside/report/version.h"
 
 namespace lookaside {
@@ -122,6 +123,8 @@ Json CpusToJson(const RunResult& result) {
   return json;
 }
 
+}  // namespace
+
 Json HostToJson(const HostInfo& host) {
   return {{"compiler", host.compiler},
           {"commit", host.commit},
@@ -130,9 +133,7 @@ Json HostToJson(const HostInfo& host) {
           {"peak_rss_bytes", host.peak_rss_bytes}};
 }
 
-}  // namespace
-
-std::string ResultJson(const RunResult& result, const HostInfo& host) {
+Json ResultToJson(const RunResult& result) {
   Json json = {{"schema_version", kSchemaVersion},
                {"tool", {{"name", "lookaside"}, {"version", kVersion}}},
                {"config", ConfigToJson(result.config)},
@@ -144,6 +145,11 @@ std::string ResultJson(const RunResult& result, const HostInfo& host) {
   AddCounters(result.totals, result.config, &result.tables, totals);
   json["totals"] = std::move(totals);
   json["cpus"] = CpusToJson(result);
+  return json;
+}
+
+std::string ResultJson(const RunResult& result, const HostInfo& host) {
+  Json json = ResultToJson(result);
   json["host"] = HostToJson(host);
   return JsonText(json);
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/cli/output.h"
+
+#include "lookaside/base/status.h"
+#include "lookaside/cli/result_file.h"
+#include "lookaside/config/config_loader.h"
+
+namespace lookaside {
+
+absl::Status CheckResultFiles(const Arguments& arguments) {
+  LOOKASIDE_RETURN_IF_ERROR(
+      CheckResultFile(arguments.json, InputsOf(arguments)));
+  return CheckResultFile(arguments.csv, InputsOf(arguments));
+}
+
+bool TakesStandardOutput(const Arguments& arguments) {
+  return arguments.json == "-" || arguments.csv == "-";
+}
+
+absl::Status WithTraceName(const absl::Status& error,
+                           const TraceReader& reader) {
+  const std::string name = reader.info().name;
+  const std::string message = Message(error);
+  if (message.starts_with(name)) return error;
+  return absl::Status(error.code(), fmt::format("{}: {}", name, message));
+}
+
+std::string MachineLine(const ConfigRequest& request,
+                        const LoadedConfig& loaded) {
+  std::string line = !request.cpu.empty()    ? request.cpu
+                     : !request.file.empty() ? request.file
+                                             : std::string(kDefaultPreset);
+  if (!request.cpu.empty() && !request.file.empty()) {
+    line += " over " + request.file;
+  }
+  for (const std::string& set : request.sets) line += ", " + set;
+  if (!loaded.description.empty()) line += ": " + loaded.description;
+  return line;
+}
+
+}  // namespace lookaside

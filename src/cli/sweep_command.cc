@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lookaside/base/status.h"
+#include "lookaside/cli/commands.h"
+#include "lookaside/cli/output.h"
+#include "lookaside/cli/progress.h"
+#include "lookaside/cli/result_file.h"
+#include "lookaside/cli/standard_streams.h"
+#include "lookaside/config/config_loader.h"
+#include "lookaside/report/host_info.h"
+#include "lookaside/report/sweep_report.h"
+#include "lookaside/sweep/sweep.h"
+#include "lookaside/sweep/vary.h"
+#include "lookaside/trace/open_trace.h"
+
+namespace lookaside {
+namespace {
+
+struct Swept {
+  SweepTable table;
+  HostInfo host;
+};
+
+unsigned JobsOf(const Arguments& arguments) {
+  if (arguments.jobs != 0) return static_cast<unsigned>(arguments.jobs);
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+absl::StatusOr<Swept> Sweep(const LoadedConfig& loaded,
+                            const std::vector<Vary>& varies,
+                            const Arguments& arguments, TraceReader& reader) {
+  LOOKASIDE_ASSIGN_OR_RETURN(const std::vector<SweepPoint> points,
+                             MakeGrid(loaded, varies));
+  Progress progress;
+  uint64_t accesses = 0;
+  const SweepOptions options{.seed = arguments.seed,
+                             .jobs = JobsOf(arguments),
+                             .progress = [&](uint64_t played) {
+                               accesses = played;
+                               progress.Update(played);
+                             }};
+  absl::StatusOr<SweepResult> result = RunSweep(points, reader, options);
+  if (!result.ok()) return WithTraceName(result.status(), reader);
+  Swept swept;
+  for (const Vary& vary : varies) swept.table.keys.push_back(vary.key);
+  for (const SweepPoint& point : points) {
+    swept.table.values.push_back(point.values);
+  }
+  swept.table.lanes = result->lanes;
+  swept.table.results = std::move(result->results);
+  swept.host = MeasureHost(accesses * result->lanes, progress.seconds());
+  return swept;
+}
+
+}  // namespace
+
+absl::Status RunSweepCommand(const Arguments& arguments) {
+  LOOKASIDE_RETURN_IF_ERROR(CheckResultFiles(arguments));
+  std::vector<Vary> varies;
+  for (const std::string& text : arguments.varies) {
+    LOOKASIDE_ASSIGN_OR_RETURN(Vary vary, ParseVary(text));
+    varies.push_back(std::move(vary));
+  }
+  LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded,
+                             LoadConfig(arguments.config));
+  LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
+                             OpenTrace(arguments.traces.front()));
+  LOOKASIDE_ASSIGN_OR_RETURN(const Swept swept,
+                             Sweep(loaded, varies, arguments, *reader));
+  if (!arguments.json.empty()) {
+    LOOKASIDE_RETURN_IF_ERROR(
+        WriteResultFile(arguments.json, SweepJson(swept.table, swept.host)));
+  }
+  if (!arguments.csv.empty()) {
+    LOOKASIDE_RETURN_IF_ERROR(
+        WriteResultFile(arguments.csv, SweepCsv(swept.table)));
+  }
+  if (TakesStandardOutput(arguments)) return absl::OkStatus();
+  return WriteStandardOutput(
+      SweepText(swept.table, MachineLine(arguments.config, loaded)));
+}
+
+}  // namespace lookaside

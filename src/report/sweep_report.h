@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sweep for people and for programs: the points of a grid side by side.
+// docs/result_json.md tells the keys of the JSON.
+#ifndef LOOKASIDE_REPORT_SWEEP_REPORT_H_
+#define LOOKASIDE_REPORT_SWEEP_REPORT_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lookaside/replay/run_result.h"
+#include "lookaside/report/host_info.h"
+
+namespace lookaside {
+
+// What was varied, and what each point gave. At least one key and one point.
+struct SweepTable {
+  std::vector<std::string> keys;
+  // Of each point, one for each key.
+  std::vector<std::vector<std::string>> values;
+  std::vector<RunResult> results;  // of each point
+  size_t lanes = 0;                // simulations that gave them
+};
+
+// The points with the fewest cycles, in the order of the grid.
+std::vector<size_t> BestPoints(const SweepTable& table);
+
+// `machine` says in one line what was simulated.
+std::string SweepText(const SweepTable& table, std::string_view machine);
+
+std::string SweepJson(const SweepTable& table, const HostInfo& host);
+
+std::string SweepCsv(const SweepTable& table);
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_REPORT_SWEEP_REPORT_H_

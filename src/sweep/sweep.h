@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many configurations over one trace, in one pass: the trace is decoded once,
+// and every lane plays each buffer. Points with the same configuration are one
+// lane. The results are those of separate replays, in the order of the grid,
+// whatever the number of host threads.
+//
+//   auto points = MakeGrid(loaded, {ParseVary("tlb.stlb.entries=512,1024")
+//                                       .value()});
+//   auto sweep = RunSweep(*points, reader, {.jobs = 2});
+//   sweep->results[0].totals.cycles.Total()
+#ifndef LOOKASIDE_SWEEP_SWEEP_H_
+#define LOOKASIDE_SWEEP_SWEEP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lookaside/config/loaded_config.h"
+#include "lookaside/config/sim_config.h"
+#include "lookaside/replay/run_result.h"
+#include "lookaside/sweep/vary.h"
+#include "lookaside/trace/trace_reader.h"
+
+namespace lookaside {
+
+struct SweepPoint {
+  std::vector<std::string> values;  // one for each varied key, in their order
+  SimConfig config;
+};
+
+// Every combination, the last key varying fastest. Errors: a key or value that
+// does not exist, a combination that is no machine, two lists of one key, more
+// than kMostSweepPoints points.
+absl::StatusOr<std::vector<SweepPoint>> MakeGrid(const LoadedConfig& base,
+                                                 std::span<const Vary> varies);
+
+struct SweepOptions {
+  uint64_t seed = 0;
+  unsigned jobs = 1;  // host threads
+  // Told the accesses that every lane has played, once a buffer.
+  std::function<void(uint64_t accesses)> progress = {};
+};
+
+struct SweepResult {
+  std::vector<RunResult> results;  // as the points
+  size_t lanes = 0;                // simulations that were run
+};
+
+// An error is that of the first point, in their order, that cannot be played,
+// or the reader's.
+absl::StatusOr<SweepResult> RunSweep(std::span<const SweepPoint> points,
+                                     TraceReader& reader,
+                                     const SweepOptions& options);
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_SWEEP_SWEEP_H_
