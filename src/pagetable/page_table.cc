@@ -43,7 +43,9 @@ absl::StatusOr<PageTable> PageTable::Create(PhysicalMemory& memory, int levels,
   LOOKASIDE_CHECK(levels == 4 || levels == 5);
   LOOKASIDE_ASSIGN_OR_RETURN(const FrameNumber root,
                              AllocateTable(memory, node));
-  return PageTable(root, levels);
+  const PageTable table(root, levels);
+  memory.tables.MakeRoot(root, table.top());
+  return table;
 }
 
 absl::Status PageTable::Map(PhysicalMemory& memory, VirtPage page,

@@ -4,12 +4,29 @@
 #include <algorithm>
 
 namespace lookaside {
+namespace {
+
+bool PointsToTable(Pte entry, PagingLevel level) {
+  return entry.present() && level != PagingLevel::kPte && !entry.page_size();
+}
+
+// Whether no copy of `old` allows what `now` forbids or leads elsewhere, and
+// none forbids what `now` allows.
+bool IsInvisible(Pte old, Pte now) {
+  constexpr uint64_t kSetOnly = Pte::kAccessed | Pte::kDirty;
+  const uint64_t set = now.bits() & ~old.bits();
+  const uint64_t cleared = old.bits() & ~now.bits();
+  return (set & ~kSetOnly) == 0 && (cleared & ~Pte::kAccessed) == 0;
+}
+
+}  // namespace
 
 TableMemory::TableMemory()
     : regions_of_block_(1),
       slots_of_region_(1),
       entries_(kEntriesPerTable),
-      used_(1) {}
+      used_(1),
+      places_(1) {}
 
 // The cell that holds the table's slot, made if need be.
 uint32_t& TableMemory::SlotCell(FrameNumber table) {
@@ -35,6 +52,7 @@ void TableMemory::AddTable(FrameNumber table) {
   if (free_slots_.empty()) {
     cell = static_cast<uint32_t>(used_.size());
     used_.push_back(0);
+    places_.emplace_back();
     entries_.resize(entries_.size() + kEntriesPerTable);
   } else {
     cell = free_slots_.back();
@@ -50,9 +68,31 @@ void TableMemory::RemoveTable(FrameNumber table) {
       entries_.begin() + static_cast<ptrdiff_t>(cell * size_t{512});
   std::fill_n(first, kEntriesPerTable, Pte());
   used_[cell] = 0;
+  places_[cell] = TablePlace();
   free_slots_.push_back(cell);
   cell = 0;
   --size_;
+}
+
+void TableMemory::MakeRoot(FrameNumber table, PagingLevel level) {
+  LOOKASIDE_CHECK(IsTable(table));
+  places_[Slot(table)] = {table, VirtPage(0), level, true};
+}
+
+// The table that entry `index` of the table at `place` now points to.
+void TableMemory::Hook(const TablePlace& place, unsigned index, Pte value) {
+  const size_t slot = Slot(value.frame());
+  if (slot == 0) return;
+  const uint64_t first =
+      place.first.value() + (uint64_t{index} << SpanOrder(place.level));
+  places_[slot] = {place.root, VirtPage(first), Below(place.level), true};
+}
+
+void TableMemory::Log(const TablePlace& place, unsigned index, Pte old,
+                      Pte now) {
+  const uint64_t first =
+      place.first.value() + (uint64_t{index} << SpanOrder(place.level));
+  changes_.push_back({place.root, VirtPage(first), place.level, old, now});
 }
 
 void TableMemory::Write(PhysAddr entry, Pte value) {
@@ -61,7 +101,13 @@ void TableMemory::Write(PhysAddr entry, Pte value) {
   LOOKASIDE_CHECK(slot != 0);
   Pte& cell = entries_[slot * kEntriesPerTable + IndexIn(entry)];
   used_[slot] = static_cast<uint16_t>(used_[slot] + cell.none() - value.none());
-  cell = value;
+  const Pte old = std::exchange(cell, value);
+  const TablePlace& place = places_[slot];
+  if (!place.known) return;
+  if (PointsToTable(value, place.level)) Hook(place, IndexIn(entry), value);
+  if (log_changes_ && old.present() && !IsInvisible(old, value)) {
+    Log(place, IndexIn(entry), old, value);
+  }
 }
 
 template <typename Visit>

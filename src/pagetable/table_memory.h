@@ -7,6 +7,13 @@
 // Every change of an entry, by the operating system as by a walker that sets
 // accessed or dirty, is one call of Write. Nothing else changes an entry.
 //
+// A tree's root says so (MakeRoot); every table that is hooked into a tree by
+// Write then knows which part of which tree it is, also after it is unhooked.
+// Where changes are logged, Write notes every change of a present entry that
+// copies of it in TLBs and paging-structure caches may contradict. Hardware
+// setting accessed or dirty is no such change, and neither is clearing
+// accessed.
+//
 // A frame that is no table reads as if it held zeros: a walker that still
 // holds a pointer to a table freed since then finds nothing present. Real
 // memory would give it whatever the frame holds now; that the pointer was
@@ -26,12 +33,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "lookaside/base/address.h"
 #include "lookaside/base/check.h"
 #include "lookaside/base/digest.h"
 #include "lookaside/pagetable/pte.h"
+#include "lookaside/tlb/paging_structure_caches.h"
 
 namespace lookaside {
 
@@ -43,6 +52,27 @@ constexpr PhysAddr EntryAddress(FrameNumber table, unsigned index) {
   return PhysAddr(StartOf(table).value() + index * kEntryBytes);
 }
 
+// Which part of a tree a table is.
+struct TablePlace {
+  FrameNumber root;
+  VirtPage first;  // that it translates, by the bits that the tree translates
+  PagingLevel level = PagingLevel::kPte;  // of its entries
+  bool known = false;
+
+  friend bool operator==(const TablePlace&, const TablePlace&) = default;
+};
+
+// A change of a present entry that may have been cached.
+struct EntryChange {
+  FrameNumber root;   // of the tree
+  VirtPage first;     // that the entry translates
+  PagingLevel level;  // of the entry
+  Pte old;
+  Pte now;
+
+  friend bool operator==(const EntryChange&, const EntryChange&) = default;
+};
+
 class TableMemory {
  public:
   TableMemory();
@@ -52,6 +82,11 @@ class TableMemory {
   void AddTable(FrameNumber table);
   // REQUIRES: IsTable(table). Its entries need not be zero.
   void RemoveTable(FrameNumber table);
+  // Makes the table the root of a tree. REQUIRES: IsTable(table).
+  void MakeRoot(FrameNumber table, PagingLevel level);
+  const TablePlace& place(FrameNumber table) const {
+    return places_[Slot(table)];
+  }
   bool IsTable(FrameNumber table) const { return Slot(table) != 0; }
 
   Pte Read(PhysAddr entry) const {
@@ -63,6 +98,14 @@ class TableMemory {
   }
   // REQUIRES: `entry` is the address of an entry of a table.
   void Write(PhysAddr entry, Pte value);
+
+  // From now on changes are noted until taken.
+  void LogChanges() { log_changes_ = true; }
+  bool has_changes() const { return !changes_.empty(); }
+  // What has changed since the last call, in order.
+  std::vector<EntryChange> TakeChanges() {
+    return std::exchange(changes_, std::vector<EntryChange>());
+  }
 
   // Entries of the table that are not zero. REQUIRES: IsTable(table).
   unsigned Used(FrameNumber table) const {
@@ -88,6 +131,8 @@ class TableMemory {
   // The number of the table in `entries_`; 0 if the frame is none.
   size_t Slot(FrameNumber table) const;
   uint32_t& SlotCell(FrameNumber table);
+  void Hook(const TablePlace& place, unsigned index, Pte value);
+  void Log(const TablePlace& place, unsigned index, Pte old, Pte now);
   template <typename Visit>  // Visit(frame, slot), in the order of frames
   void ForEachTable(const Visit& visit) const;
 
@@ -98,8 +143,11 @@ class TableMemory {
   std::vector<Indexes> slots_of_region_;   // by frame & 511
   std::vector<Pte> entries_;               // 512 per slot
   std::vector<uint16_t> used_;             // per slot
+  std::vector<TablePlace> places_;         // per slot
   std::vector<uint32_t> free_slots_;
   size_t size_ = 0;
+  bool log_changes_ = false;
+  std::vector<EntryChange> changes_;
 };
 
 // ---------------------------------------------------------------------------

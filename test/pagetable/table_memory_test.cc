@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "lookaside/base/rng.h"
 
@@ -48,6 +49,84 @@ TEST(TableMemoryDeathTest, WritingWhereNoTableIsIsABug) {
   tables.AddTable(FrameNumber(1));
   EXPECT_DEATH(tables.AddTable(FrameNumber(1)), "");
   EXPECT_DEATH(tables.RemoveTable(FrameNumber(2)), "");
+}
+
+// A tree whose root is frame 1; frames 2, 3, ... are tables below it.
+TableMemory TreeOf(uint64_t tables_below) {
+  TableMemory tables;
+  for (uint64_t frame = 1; frame <= tables_below + 1; ++frame) {
+    tables.AddTable(FrameNumber(frame));
+  }
+  tables.MakeRoot(FrameNumber(1), PagingLevel::kPml4e);
+  return tables;
+}
+
+void Point(TableMemory& tables, uint64_t table, unsigned index,
+           uint64_t child) {
+  tables.Write(EntryAddress(FrameNumber(table), index),
+               Pte::Table(FrameNumber(child)));
+}
+
+TEST(TableMemory, ATableKnowsItsPlaceFromWhatPointsToIt) {
+  TableMemory tables = TreeOf(3);
+  EXPECT_FALSE(tables.place(FrameNumber(2)).known);
+  Point(tables, 1, 5, 2);
+  Point(tables, 2, 6, 3);
+  Point(tables, 3, 7, 4);
+  const TablePlace want{FrameNumber(1),
+                        VirtPage(uint64_t{5} << 27 | 6 << 18 | 7 << 9),
+                        PagingLevel::kPte, true};
+  EXPECT_EQ(tables.place(FrameNumber(4)), want);
+  // mremap moves whole tables.
+  tables.Write(EntryAddress(FrameNumber(3), 7), Pte());
+  EXPECT_EQ(tables.place(FrameNumber(4)), want) << "unhooked, not elsewhere";
+  Point(tables, 3, 8, 4);
+  EXPECT_EQ(tables.place(FrameNumber(4)).first,
+            VirtPage(uint64_t{5} << 27 | 6 << 18 | 8 << 9));
+  tables.RemoveTable(FrameNumber(4));
+  tables.AddTable(FrameNumber(4));
+  EXPECT_FALSE(tables.place(FrameNumber(4)).known);
+}
+
+TEST(TableMemory, ChangesThatACopyMayContradictAreLogged) {
+  TableMemory tables = TreeOf(3);
+  Point(tables, 1, 0, 2);
+  Point(tables, 2, 0, 3);
+  Point(tables, 3, 1, 4);
+  tables.LogChanges();
+  const PhysAddr entry = EntryAddress(FrameNumber(4), 2);
+  const auto logs = [&](Pte value) {
+    tables.Write(entry, value);
+    const bool logged = tables.has_changes();
+    EXPECT_EQ(tables.TakeChanges().size(), logged ? 1u : 0u);
+    return logged;
+  };
+  const Pte page = Pte::Leaf(FrameNumber(70), PageSize::k4K, {.user = true});
+  EXPECT_FALSE(logs(page)) << "it was not present";
+  EXPECT_FALSE(logs(page.WithAccessed(true)));
+  EXPECT_FALSE(logs(page.WithAccessed(true).WithDirty(true)));
+  EXPECT_FALSE(logs(page.WithDirty(true))) << "accessed cleared";
+  EXPECT_TRUE(logs(page)) << "dirty cleared";
+  EXPECT_TRUE(logs(page.WithWritable(true)));
+  EXPECT_TRUE(logs(page));
+  EXPECT_TRUE(logs(page.WithNx(true)));
+  EXPECT_TRUE(logs(page.WithFrame(FrameNumber(71))));
+  EXPECT_TRUE(logs(Pte()));
+  EXPECT_FALSE(logs(Pte())) << "it was not present";
+}
+
+TEST(TableMemory, AChangeSaysWhatItCovers) {
+  TableMemory tables = TreeOf(2);
+  Point(tables, 1, 3, 2);
+  tables.LogChanges();
+  const Pte old = Pte::Table(FrameNumber(3));
+  Point(tables, 2, 4, 3);
+  tables.Write(EntryAddress(FrameNumber(2), 4), Pte());
+  const std::vector<EntryChange> changes = tables.TakeChanges();
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0],
+            (EntryChange{FrameNumber(1), VirtPage(uint64_t{3} << 27 | 4 << 18),
+                         PagingLevel::kPdpte, old, Pte()}));
 }
 
 TEST(TableMemory, AgreesWithAMapAndDigestsItsContentsAlone) {
