@@ -36,14 +36,17 @@ std::unique_ptr<TraceReader> OpenRecording() {
   return OpenTraceFromMemory("demo", DemoRecording().front().contents).value();
 }
 
+// Its accesses.
 const std::vector<TraceEvent>& Recording() {
   static const std::vector<TraceEvent>* const events = [] {
     auto* all = new std::vector<TraceEvent>;
     std::vector<TraceEvent> buffer(kBufferEvents);
     const std::unique_ptr<TraceReader> reader = OpenRecording();
     while (const size_t n = reader->Read(buffer)) {
-      all->insert(all->end(), buffer.begin(),
-                  buffer.begin() + static_cast<std::ptrdiff_t>(n));
+      std::copy_if(
+          buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(n),
+          std::back_inserter(*all),
+          [](const TraceEvent& e) { return e.kind != EventKind::kCall; });
     }
     LOOKASIDE_CHECK(reader->status().ok());
     return all;
@@ -60,7 +63,7 @@ uint64_t AccessesOf(std::span<const TraceEvent> events) {
 std::vector<PageRun> FoldAll(std::span<const TraceEvent> events) {
   std::vector<PageRun> runs;
   RunFolder folder;
-  folder.Fold(events, runs);
+  LOOKASIDE_CHECK(folder.Fold(events, runs) == events.size());
   folder.Finish(runs);
   return runs;
 }

@@ -11,6 +11,7 @@
 #include "lookaside/cli/result_file.h"
 #include "lookaside/cli/standard_streams.h"
 #include "lookaside/report/trace_summary.h"
+#include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/open_trace.h"
 #include "lookaside/trace/trace_event.h"
 
@@ -19,15 +20,37 @@ namespace {
 
 constexpr uint64_t kHeadBuffer = 4096;  // events
 
-std::string EventLines(std::span<const TraceEvent> events) {
-  std::string text;
-  for (const TraceEvent& event : events) {
-    fmt::format_to(std::back_inserter(text), "{:>6}  {:<6}  {:#018x}  {:>5}\n",
-                   event.thread, Name(event.kind), event.address.value(),
-                   event.size);
+constexpr char kHeading[] =
+    "   event  thread  kind    address             bytes\n";
+
+// Numbers accesses and calls apart, as errors of a replay do.
+class EventLines {
+ public:
+  std::string Next(std::span<const TraceEvent> events,
+                   std::span<const MemoryCall> calls) {
+    std::string text;
+    for (const TraceEvent& event : events) {
+      text += event.kind == EventKind::kCall
+                  ? Line(event, calls[event.address.value()])
+                  : Line(event);
+    }
+    return text;
   }
-  return text;
-}
+
+ private:
+  std::string Line(const TraceEvent& event) {
+    return fmt::format("{:>8}  {:>6}  {:<6}  {:#018x}  {:>5}\n", ++events_,
+                       event.thread, Name(event.kind), event.address.value(),
+                       event.size);
+  }
+  std::string Line(const TraceEvent& event, const MemoryCall& call) {
+    return fmt::format("{:>8}  {:>6}  {}\n", fmt::format("call {}", ++calls_),
+                       event.thread, ToString(call));
+  }
+
+  uint64_t events_ = 0;
+  uint64_t calls_ = 0;
+};
 
 }  // namespace
 
@@ -53,18 +76,18 @@ absl::Status RunTraceHead(const Arguments& arguments) {
   LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                              OpenTrace(arguments.traces.front()));
   std::vector<TraceEvent> buffer(kHeadBuffer);
+  EventLines lines;
   bool first = true;
   for (uint64_t left = arguments.lines; left > 0;) {
     const size_t n =
         reader->Read(std::span(buffer).first(std::min(left, kHeadBuffer)));
     if (n == 0) break;
     if (first) {
-      LOOKASIDE_RETURN_IF_ERROR(
-          WriteStandardOutput("thread  kind    address             bytes\n"));
+      LOOKASIDE_RETURN_IF_ERROR(WriteStandardOutput(kHeading));
     }
     first = false;
     LOOKASIDE_RETURN_IF_ERROR(
-        WriteStandardOutput(EventLines({buffer.data(), n})));
+        WriteStandardOutput(lines.Next({buffer.data(), n}, reader->calls())));
     left -= n;
   }
   return reader->status();

@@ -205,6 +205,8 @@ void AccessPath::CountEvent(EventKind kind) {
       ++counters.loads;
       ++counters.stores;
       break;
+    case EventKind::kCall:
+      break;  // none gets here
   }
   r_.cpu.Charge(CostKind::kBase, r_.costs.instruction * steps);
 }

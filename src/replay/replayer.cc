@@ -55,7 +55,19 @@ Replayer::Replayer(Simulation& simulation, ReplayOptions options)
       cpu_(simulation.config().replay.cpu),
       warmup_left_(simulation.config().replay.warmup) {}
 
+// Calls are not applied: each is jumped over.
 absl::Status Replayer::Play(std::span<const TraceEvent> events) {
+  while (!events.empty()) {
+    const size_t accesses = AccessesBeforeCall(events);
+    if (accesses > 0) {
+      LOOKASIDE_RETURN_IF_ERROR(PlayAccesses(events.first(accesses)));
+    }
+    events = events.subspan(std::min(accesses + 1, events.size()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Replayer::PlayAccesses(std::span<const TraceEvent> events) {
   if (HasFetch(events)) pacing_ = Pacing::kInstructions;
   if (warmup_left_ > 0) {
     const size_t n = EventsFor(events, warmup_left_);
@@ -112,8 +124,27 @@ void Replayer::TakeBackPacing(RunResult& result) const {
   result.totals.elapsed -= cycles;
 }
 
+// What of the trace is not simulated.
+void WarnOfOmissions(const TraceInfo& info,
+                     std::vector<std::string>& warnings) {
+  if (info.threads > 1) {
+    warnings.push_back(fmt::format(
+        "the recording has {} threads; all of them are played on one cpu, "
+        "replay.cpu, in recorded order",
+        info.threads));
+  }
+  if (const uint64_t calls = AllCalls(info); calls > 0) {
+    warnings.push_back(fmt::format(
+        "{} memory-management call{} not applied: only accesses are played, "
+        "so that what the program unmaps or protects stays as it is",
+        calls, calls == 1 ? " was" : "s were"));
+  }
+}
+
 void Replayer::Warn(const TraceReader& reader, RunResult& result) const {
-  result.warnings = reader.info().warnings;
+  const TraceInfo info = reader.info();
+  result.warnings = info.warnings;
+  WarnOfOmissions(info, result.warnings);
   const UnknownMappings& unknown = simulation_.kernel().unknown_mappings();
   if (unknown.count > 0) {
     result.warnings.push_back(fmt::format(

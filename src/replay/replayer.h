@@ -9,6 +9,9 @@
 // instead. A trace whose fetches begin late is not known from its beginning:
 // what its accesses had been charged until then is taken back at the end.
 //
+// Leaves out, with warnings: the memory-management calls of a trace, which are
+// not applied, and its threads, which all play on `replay.cpu`.
+//
 //   auto reader = OpenTrace("sort.lackey.zst").value();
 //   auto simulation = Simulation::Create(config).value();
 //   absl::StatusOr<RunResult> result = Replay(*simulation, *reader, {});
@@ -33,7 +36,7 @@
 namespace lookaside {
 
 struct ReplayOptions {
-  // Told the events and accesses played so far, once a buffer.
+  // Told the events and accesses played so far, once a buffer or more often.
   std::function<void(uint64_t events, uint64_t accesses)> progress;
 };
 
@@ -50,6 +53,7 @@ class Replayer {
   absl::StatusOr<RunResult> Finish(const TraceReader& reader);
 
  private:
+  absl::Status PlayAccesses(std::span<const TraceEvent> events);
   absl::Status PlayPart(std::span<const TraceEvent> events);
   absl::Status CheckClock() const;
   void TakeBackPacing(RunResult& result) const;

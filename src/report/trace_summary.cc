@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "lookaside/report/json_text.h"
 #include "lookaside/report/result_json.h"
 #include "lookaside/report/wrap_text.h"
+#include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/trace_event.h"
 
 namespace lookaside {
@@ -39,6 +39,38 @@ class PageSet {
   uint64_t newest_ = ~uint64_t{0};
 };
 
+// Every kind, also those that there are none of.
+Json CallsToJson(const TraceInfo& info) {
+  Json json = Json::object();
+  for (size_t i = 0; i < kCallKinds; ++i) {
+    json[std::string(Name(static_cast<CallKind>(i)))] = info.calls[i];
+  }
+  return json;
+}
+
+std::string CallsLine(const TraceInfo& info) {
+  const uint64_t calls = AllCalls(info);
+  if (calls == 0) return "";
+  std::string text = Grouped(calls) + ":";
+  for (size_t i = 0; i < kCallKinds; ++i) {
+    if (info.calls[i] == 0) continue;
+    text += fmt::format("{} {} {}", text.ends_with(':') ? "" : ",",
+                        Grouped(info.calls[i]), Name(static_cast<CallKind>(i)));
+  }
+  if (info.failed_calls > 0) {
+    text += fmt::format("; {} of them failed", Grouped(info.failed_calls));
+  }
+  return WrapText("calls     ", text);
+}
+
+std::string ThreadsLine(const TraceInfo& info) {
+  std::string text = Grouped(info.threads);
+  if (info.processes > 1) {
+    text += fmt::format(", of {} processes", Grouped(info.processes));
+  }
+  return WrapText("threads   ", text);
+}
+
 Json ToJson(const TraceSummary& summary) {
   const TraceInfo& info = summary.info;
   Json skipped = Json::object();
@@ -55,7 +87,10 @@ Json ToJson(const TraceSummary& summary) {
           {"loads", summary.by_kind[1]},
           {"stores", summary.by_kind[2]},
           {"modifies", summary.by_kind[3]},
-          {"threads", summary.threads},
+          {"calls", CallsToJson(info)},
+          {"failed_calls", info.failed_calls},
+          {"threads", info.threads},
+          {"processes", info.processes},
           {"instruction_pages", summary.instruction_pages},
           {"data_pages", summary.data_pages},
           {"skipped", std::move(skipped)},
@@ -72,9 +107,8 @@ absl::StatusOr<TraceSummary> SummarizeTrace(TraceReader& reader) {
   while (const size_t n = reader.Read(buffer)) {
     for (size_t i = 0; i < n; ++i) {
       const TraceEvent& event = buffer[i];
+      if (event.kind == EventKind::kCall) continue;
       ++summary.by_kind[static_cast<size_t>(event.kind)];
-      summary.threads =
-          std::max<uint64_t>(summary.threads, uint64_t{event.thread} + 1);
       const bool fetch = event.kind == EventKind::kFetch;
       (fetch ? instruction_pages : data_pages).Add(event);
     }
@@ -101,7 +135,7 @@ std::string TraceSummaryText(const TraceSummary& summary) {
   text +=
       WrapText("accesses  ", fmt::format("{} (a modify is a load and a store)",
                                          Grouped(info.accesses)));
-  text += WrapText("threads   ", Grouped(summary.threads));
+  text += CallsLine(info) + ThreadsLine(info);
   text += WrapText("4K pages  ", fmt::format("{} of instructions, {} of data",
                                              Grouped(summary.instruction_pages),
                                              Grouped(summary.data_pages)));

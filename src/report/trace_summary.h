@@ -14,14 +14,14 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "lookaside/trace/trace_event.h"
 #include "lookaside/trace/trace_reader.h"
 
 namespace lookaside {
 
 struct TraceSummary {
   TraceInfo info;
-  std::array<uint64_t, 4> by_kind{};  // events, by EventKind
-  uint64_t threads = 0;
+  std::array<uint64_t, kAccessKinds> by_kind{};  // events, by EventKind
   // Distinct 4 KiB pages that were touched.
   uint64_t instruction_pages = 0;
   uint64_t data_pages = 0;

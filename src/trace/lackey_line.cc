@@ -37,20 +37,13 @@ bool IsSchedulerMessage(std::string_view text) {
 
 bool IsSystemCall(std::string_view line) {
   return line.starts_with("SYSCALL[") || line.starts_with(" --> [") ||
-         line.starts_with("   clone(fork): process ");
+         line.starts_with("   clone(fork): process ") ||
+         line.starts_with("   fork: process ");
 }
 
 bool IsSuperblock(std::string_view line) {
   return line.starts_with("SB ") && line.size() > 3 &&
          line.find_first_not_of(kHex, 3) == std::string_view::npos;
-}
-
-std::optional<uint32_t> NumberAt(std::string_view line, size_t at) {
-  uint32_t number = 0;
-  const char* const end = line.data() + line.size();
-  const auto [p, error] = std::from_chars(line.data() + at, end, number);
-  if (error != std::errc() || p == end || *p != ']') return std::nullopt;
-  return number;
 }
 
 }  // namespace
@@ -89,16 +82,8 @@ std::optional<std::string_view> GluedAccess(std::string_view line) {
   return line.substr(before - 2);
 }
 
-std::optional<uint32_t> ThreadOf(std::string_view line) {
-  if (line.starts_with("SYSCALL[")) {
-    const size_t comma = line.find(',');
-    if (comma == std::string_view::npos) return std::nullopt;
-    return NumberAt(line, comma + 1);
-  }
-  constexpr std::string_view kMark = "SCHED[";
-  const size_t mark = line.find(kMark);
-  if (mark == std::string_view::npos) return std::nullopt;
-  return NumberAt(line, mark + kMark.size());
+bool BeginsAsAccess(std::string_view text) {
+  return IsAccessPrefix(text.substr(0, 3));
 }
 
 std::string WhyNotAnAccess(std::string_view line) {

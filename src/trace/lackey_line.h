@@ -15,7 +15,7 @@
 // another thread or of the scheduler, can stand behind it on the same line; a
 // `GluedAccess` there is an access like any other.
 //
-// Leaves out: what a system call did.
+// Leaves out: what a system call did (trace/lackey_calls.h).
 #ifndef LOOKASIDE_TRACE_LACKEY_LINE_H_
 #define LOOKASIDE_TRACE_LACKEY_LINE_H_
 
@@ -52,8 +52,8 @@ LackeyLine ClassifyLackeyLine(std::string_view line);
 // character, if there is one.
 std::optional<std::string_view> GluedAccess(std::string_view line);
 
-// The thread, from 1, that a scheduling or system-call line names.
-std::optional<uint32_t> ThreadOf(std::string_view line);
+// Whether the text begins as only an access does.
+bool BeginsAsAccess(std::string_view text);
 
 // Why a line of kind kOther is not an access, as an error says it after the
 // text of the line.

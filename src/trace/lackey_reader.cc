@@ -34,9 +34,11 @@ LackeyReader::LackeyReader(std::unique_ptr<ByteSource> source,
 
 size_t LackeyReader::Read(std::span<TraceEvent> events) {
   LOOKASIDE_DCHECK(!events.empty());
+  calls_.clear();
   if (!status_.ok()) return 0;
   size_t count = 0;
   for (;;) {
+    count += HandOut(events.subspan(count));
     count += ParseRun(events.subspan(count));
     if (count == events.size()) return count;
     const Next next = TakeLine(&events[count]);
@@ -45,16 +47,41 @@ size_t LackeyReader::Read(std::span<TraceEvent> events) {
   }
 }
 
+// What the last line gave beyond what there was room for.
+size_t LackeyReader::HandOut(std::span<TraceEvent> events) {
+  const std::vector<MemoryCall>& done = tracker_.done();
+  size_t count = 0;
+  for (; count < events.size() && handed_out_ < done.size(); ++count) {
+    const MemoryCall& call = done[handed_out_++];
+    ++calls_by_kind_[static_cast<size_t>(call.kind)];
+    if (!call.succeeded()) ++failed_calls_;
+    events[count] = {VirtAddr(calls_.size()), 0, EventKind::kCall, 0,
+                     call.thread};
+    calls_.push_back(call);
+  }
+  if (handed_out_ < done.size()) return count;
+  tracker_.ClearDone();
+  handed_out_ = 0;
+  if (behind_.has_value() && count < events.size()) {
+    events[count++] = *behind_;
+    behind_.reset();
+  }
+  return count;
+}
+
 // The accesses up to the next line of another kind or the end of the buffer.
 size_t LackeyReader::ParseRun(std::span<TraceEvent> events) {
+  if (behind_.has_value()) return 0;
   const char* const text = text_.data();
+  const uint32_t thread = tracker_.threads().current();
   const char* p = text + begin_;
   uint64_t modifies = 0;
   size_t count = 0;
   for (; count < events.size(); ++count) {
     const char* const next = ParseAccessLine(p, &events[count]);
     if (next == nullptr) break;
-    modifies += Accesses(events[count].kind) - 1;
+    events[count].thread = thread;
+    modifies += events[count].kind == EventKind::kModify ? 1u : 0u;
     p = next;
   }
   begin_ = static_cast<size_t>(p - text);
@@ -80,12 +107,7 @@ LackeyReader::Next LackeyReader::TakeLine(TraceEvent* event) {
 }
 
 LackeyReader::Next LackeyReader::TakeLastLine(TraceEvent* event) {
-  if (begin_ == end_) {
-    if (events_ > 0) return Next::kStop;
-    return Fail(InvalidArgument("{}: holds no events, only {} other line{}",
-                                source_->name(), lines_,
-                                lines_ == 1 ? "" : "s"));
-  }
+  if (begin_ == end_) return TakeEnd();
   const std::string_view line(text_.data() + begin_, end_ - begin_);
   begin_ = end_;
   ++lines_;
@@ -98,15 +120,55 @@ LackeyReader::Next LackeyReader::TakeLastLine(TraceEvent* event) {
       source_->name(), lines_, Quoted(line), events, events == 1 ? "" : "s"));
 }
 
+LackeyReader::Next LackeyReader::TakeEnd() {
+  if (ended_) return Next::kStop;
+  ended_ = true;
+  if (events_ == 0) {
+    return Fail(InvalidArgument("{}: holds no events, only {} other line{}",
+                                source_->name(), lines_,
+                                lines_ == 1 ? "" : "s"));
+  }
+  tracker_.Finish();
+  return Next::kNothing;
+}
+
 LackeyReader::Next LackeyReader::TakeText(std::string_view line,
                                           TraceEvent* event) {
   const LackeyLine kind = ClassifyLackeyLine(line);
-  if (kind == LackeyLine::kOther) return TakeAccess(line, event);
+  switch (kind) {
+    case LackeyLine::kOther:
+      return TakeAccess(line, event);
+    case LackeyLine::kSystemCall:
+    case LackeyLine::kScheduling:
+      return TakeCallText(kind, line);
+    case LackeyLine::kValgrind:
+      tracker_.TakeMessage(line);
+      break;
+    case LackeyLine::kSuperblock:
+    case LackeyLine::kBlank:
+      break;
+  }
   ++skipped_[static_cast<size_t>(kind)];
-  NoteThread(line);
+  return Next::kNothing;
+}
+
+LackeyReader::Next LackeyReader::TakeCallText(LackeyLine kind,
+                                              std::string_view line) {
+  const LackeyCalls::Line taken = tracker_.Take(line);
+  if (!taken.error.empty() || (no_last_newline_ && !taken.whole)) {
+    return Fail(InvalidArgument("{}: line {}: {} {}{}", source_->name(), lines_,
+                                Quoted(line), taken.error, WhyMixed()));
+  }
+  if (!taken.of_memory_call) ++skipped_[static_cast<size_t>(kind)];
   if (kind != LackeyLine::kSystemCall) return Next::kNothing;
-  const std::optional<std::string_view> glued = GluedAccess(line);
-  return glued.has_value() ? TakeAccess(*glued, event) : Next::kNothing;
+  const std::optional<std::string_view> glued =
+      BeginsAsAccess(taken.rest) ? taken.rest : GluedAccess(line);
+  if (!glued.has_value()) return Next::kNothing;
+  TraceEvent event;
+  const Next next = TakeAccess(*glued, &event);
+  if (next != Next::kEvent) return next;
+  behind_ = event;
+  return Next::kNothing;
 }
 
 LackeyReader::Next LackeyReader::TakeAccess(std::string_view text,
@@ -114,19 +176,24 @@ LackeyReader::Next LackeyReader::TakeAccess(std::string_view text,
   const std::string line =
       std::string(text) + '\n' + std::string(kLackeyPadding, '\0');
   if (ParseAccessLine(line.data(), event) == nullptr) {
-    return Fail(InvalidArgument("{}: line {}: {} {}", source_->name(), lines_,
-                                Quoted(text), WhyNotAnAccess(text)));
+    return Fail(InvalidArgument("{}: line {}: {} {}{}", source_->name(), lines_,
+                                Quoted(text), WhyNotAnAccess(text),
+                                WhyMixed()));
   }
+  event->thread = tracker_.threads().current();
   ++events_;
   modifies_ += Accesses(event->kind) - 1;
   return Next::kEvent;
 }
 
-void LackeyReader::NoteThread(std::string_view line) {
-  const std::optional<uint32_t> thread = ThreadOf(line);
-  if (!thread.has_value()) return;
-  if (first_thread_ == 0) first_thread_ = *thread;
-  if (*thread != first_thread_) several_threads_ = true;
+// What may have broken a line.
+std::string LackeyReader::WhyMixed() const {
+  const uint32_t processes = tracker_.threads().processes();
+  if (processes < 2) return "";
+  return fmt::format(
+      "; {} processes wrote the recording, maybe into each other's lines: "
+      "record each in its own file (--log-file=FILE.%p)",
+      processes);
 }
 
 // What is left over is less than a line: moving it to the front is cheap.
@@ -177,20 +244,42 @@ TraceInfo LackeyReader::info() const {
     info.skipped.push_back(
         {std::string(Name(static_cast<LackeyLine>(i))), skipped_[i]});
   }
-  if (several_threads_) {
-    info.warnings.push_back(
-        "the recording has several threads; they are played as one");
+  info.calls = calls_by_kind_;
+  info.failed_calls = failed_calls_;
+  const LackeyThreads& threads = tracker_.threads();
+  if (events_ > 0) {
+    info.threads = std::max(threads.threads(), 1u);
+    info.processes = std::max(threads.processes(), 1u);
   }
-  if (skipped_[static_cast<size_t>(LackeyLine::kSystemCall)] > 0) {
+  AddWarnings(info);
+  return info;
+}
+
+void LackeyReader::AddWarnings(TraceInfo& info) const {
+  if (info.processes > 1) {
+    info.warnings.push_back(fmt::format(
+        "{} processes wrote the recording, and its accesses do not tell whose "
+        "they are: each process is taken to go on until another is named; "
+        "record with --child-silent-after-fork=yes, or each process in its "
+        "own file (--log-file=FILE.%p)",
+        info.processes));
+  }
+  if (info.threads > 1 &&
+      skipped_[static_cast<size_t>(LackeyLine::kScheduling)] == 0) {
     info.warnings.push_back(
-        "system-call lines are skipped: memory-management calls of the "
-        "recording are not applied");
+        "the recording has no scheduling lines: which of its threads made an "
+        "access is known only from the last system call; record with "
+        "--trace-sched=yes");
+  }
+  if (const uint64_t calls = tracker_.unfinished(); calls > 0) {
+    info.warnings.push_back(fmt::format(
+        "{} memory-management call{} left out: no result is in the recording",
+        calls, calls == 1 ? " is" : "s are"));
   }
   if (no_last_newline_) {
     info.warnings.push_back(
         "the last line has no newline: the recording may be cut");
   }
-  return info;
 }
 
 }  // namespace lookaside

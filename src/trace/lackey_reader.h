@@ -2,15 +2,21 @@
 //
 // Reads what `valgrind --tool=lackey --basic-counts=no --trace-mem=yes`
 // writes; trace/lackey_line.h has the lines. Instruction fetches, loads,
-// stores and modifies become events; all other lines that lackey writes are
-// counted by kind and skipped; any other text is an error with its line.
+// stores and modifies become events; so do the memory-management calls that
+// --trace-syscalls=yes adds (trace/lackey_calls.h tells where they stand).
+// All other lines that lackey writes are counted by kind and skipped; any
+// other text is an error with its line.
 //
-// Leaves out: what the system calls did (later events have their effect
-// though), and which thread an access is of: TraceEvent::thread is 0.
-// Invariants: constant memory; a line has at most kMaxLineBytes; events are
-// those of the lines before the first error, in order; a trace without
-// events, or one that ends in mid-record, is an error.
-// A last line that is whole but for its newline is read, with a warning.
+// TraceEvent::thread is the thread that scheduling and system-call lines named
+// last (trace/lackey_threads.h); 0 without such lines.
+//
+// Leaves out: what the program had mapped when it began and how its stack
+// grows, which Valgrind does not tell; other system calls.
+// Invariants: memory is constant but for the threads; a line has at most
+// kMaxLineBytes; events are those of the lines before the first error, in
+// order; a trace without accesses, or one that ends in mid-record, is an
+// error. A last line that is whole but for its newline is read, with a
+// warning.
 // Not thread-safe.
 //
 //   LOOKASIDE_ASSIGN_OR_RETURN(auto source, ByteSource::Open(path));
@@ -24,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +38,9 @@
 
 #include "absl/status/status.h"
 #include "lookaside/trace/byte_source.h"
+#include "lookaside/trace/lackey_calls.h"
 #include "lookaside/trace/lackey_line.h"
+#include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/trace_event.h"
 #include "lookaside/trace/trace_reader.h"
 
@@ -48,21 +57,26 @@ class LackeyReader final : public TraceReader {
   LackeyReader(std::unique_ptr<ByteSource> source, std::string_view head);
 
   size_t Read(std::span<TraceEvent> events) override;
+  std::span<const MemoryCall> calls() const override { return calls_; }
   const absl::Status& status() const override { return status_; }
   TraceInfo info() const override;
 
  private:
   enum class Next { kEvent, kNothing, kStop };
 
+  size_t HandOut(std::span<TraceEvent> events);
   size_t ParseRun(std::span<TraceEvent> events);
   Next TakeLine(TraceEvent* event);
   Next TakeLastLine(TraceEvent* event);
   Next TakeText(std::string_view line, TraceEvent* event);
   Next TakeAccess(std::string_view text, TraceEvent* event);
-  void NoteThread(std::string_view line);
+  Next TakeCallText(LackeyLine kind, std::string_view line);
+  Next TakeEnd();
+  std::string WhyMixed() const;
   bool Refill();
   Next Fail(absl::Status status);
   Next Overlong();
+  void AddWarnings(TraceInfo& info) const;
 
   const std::unique_ptr<ByteSource> source_;
   std::vector<char> text_;  // kLackeyPadding NUL bytes follow end_
@@ -72,9 +86,14 @@ class LackeyReader final : public TraceReader {
   uint64_t events_ = 0;
   uint64_t modifies_ = 0;
   std::array<uint64_t, kLackeyLines> skipped_{};
-  uint32_t first_thread_ = 0;  // 0: none was named yet
-  bool several_threads_ = false;
+  LackeyCalls tracker_;
+  size_t handed_out_ = 0;             // of the calls that tracker_ has done
+  std::optional<TraceEvent> behind_;  // the access on the line of a call
+  std::vector<MemoryCall> calls_;     // of the last Read
+  std::array<uint64_t, kCallKinds> calls_by_kind_{};
+  uint64_t failed_calls_ = 0;
   bool no_last_newline_ = false;
+  bool ended_ = false;
   absl::Status status_;
 };
 

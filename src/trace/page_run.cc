@@ -55,9 +55,14 @@ void RunFolder::Finish(std::vector<PageRun>& runs) {
   data_ = 0;
 }
 
-void RunFolder::Fold(std::span<const TraceEvent> events,
-                     std::vector<PageRun>& runs) {
-  for (const TraceEvent& event : events) {
+size_t RunFolder::Fold(std::span<const TraceEvent> events,
+                       std::vector<PageRun>& runs) {
+  for (size_t i = 0; i < events.size(); ++i) {
+    const TraceEvent& event = events[i];
+    if (event.kind == EventKind::kCall) {
+      Finish(runs);
+      return i;
+    }
     const uint64_t page = event.address.value() >> kPageShift;
     if (SpansPages(event)) {
       Finish(runs);
@@ -69,6 +74,7 @@ void RunFolder::Fold(std::span<const TraceEvent> events,
     if (!Joins(event, page)) Finish(runs);
     Add(event, page);
   }
+  return events.size();
 }
 
 }  // namespace lookaside

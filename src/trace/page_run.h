@@ -14,7 +14,9 @@
 //   2. before the first store (or modify) after a data head that was a load:
 //      that store may need a dirty assist, so it heads a run of its own,
 //   3. after kMostFetches instruction fetches, or kMostData data events,
-//   4. where the recording switches threads.
+//   4. where the recording switches threads,
+//   5. before a memory-management call, which is in no run: whoever applies it
+//      finds all accesses before it in runs, and none after it.
 // An event that spans pages is a run of its own. Runs depend on the stream
 // alone, not on how it was cut into buffers.
 //
@@ -28,12 +30,18 @@
 //
 //   RunFolder folder;
 //   std::vector<PageRun> runs;
-//   folder.Fold(events, runs);   // as often as there are buffers
-//   folder.Finish(runs);         // at the end, or before an operation
+//   while (!events.empty()) {                  // as often as there are buffers
+//     events = events.subspan(folder.Fold(events, runs));
+//     if (events.empty()) break;
+//     ...                                      // play runs, apply the call
+//     events = events.subspan(1);
+//   }
+//   folder.Finish(runs);                       // at the end
 #ifndef LOOKASIDE_TRACE_PAGE_RUN_H_
 #define LOOKASIDE_TRACE_PAGE_RUN_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -48,8 +56,8 @@ struct PageRun {
   uint8_t head_count = 0;
   // Further events by EventKind, each on the page of its side's head: those
   // between the two heads, and those after the last.
-  std::array<uint16_t, 4> between{};
-  std::array<uint16_t, 4> after{};
+  std::array<uint16_t, kAccessKinds> between{};
+  std::array<uint16_t, kAccessKinds> after{};
 
   friend bool operator==(const PageRun&, const PageRun&) = default;
 };
@@ -59,8 +67,10 @@ class RunFolder {
   static constexpr uint16_t kMostFetches = 256;
   static constexpr uint16_t kMostData = 4096;
 
-  // Appends the runs that `events` complete.
-  void Fold(std::span<const TraceEvent> events, std::vector<PageRun>& runs);
+  // Appends the runs that `events` up to the first call complete, and returns
+  // how many events that were; if there is a call, the run in progress ends.
+  [[nodiscard]] size_t Fold(std::span<const TraceEvent> events,
+                            std::vector<PageRun>& runs);
 
   // Ends the run in progress.
   void Finish(std::vector<PageRun>& runs);

@@ -3,11 +3,14 @@
 // A stream of trace events: a file, a pipe, a generator or a buffer.
 //
 //   std::vector<TraceEvent> buffer(65536);
-//   while (size_t n = reader->Read(buffer)) Use({buffer.data(), n});
+//   while (size_t n = reader->Read(buffer)) {
+//     Use({buffer.data(), n}, reader->calls());
+//   }
 //   if (!reader->status().ok()) ...   // what was read before is not whole
 #ifndef LOOKASIDE_TRACE_TRACE_READER_H_
 #define LOOKASIDE_TRACE_TRACE_READER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/trace_event.h"
 
 namespace lookaside {
@@ -31,11 +35,23 @@ struct TraceInfo {
   std::string format;  // "lackey", with "+gz", "+xz" or "+zst" if compressed
   std::string xxh3;    // XXH3-128 of the bytes as stored, 32 hex digits
   uint64_t bytes = 0;  // as stored
+  // Calls are counted apart, in `calls`, and numbered apart.
   uint64_t events = 0;
   uint64_t accesses = 0;
+  std::array<uint64_t, kCallKinds> calls{};  // by CallKind
+  uint64_t failed_calls = 0;                 // of all those
+  uint32_t threads = 0;    // that ran in it; at least 1 if it has events
+  uint32_t processes = 0;  // the same
   std::vector<SkippedRecords> skipped;  // in a fixed order, only count > 0
   std::vector<std::string> warnings;
 };
+
+// How many calls of any kind there were.
+inline uint64_t AllCalls(const TraceInfo& info) {
+  uint64_t calls = 0;
+  for (uint64_t of_kind : info.calls) calls += of_kind;
+  return calls;
+}
 
 // Not thread-safe.
 class TraceReader {
@@ -45,6 +61,11 @@ class TraceReader {
   // Fills a prefix of `events` and returns its length; 0 at the end of the
   // trace or on error. REQUIRES: !events.empty().
   virtual size_t Read(std::span<TraceEvent> events) = 0;
+
+  // The calls that the events of the last Read stand for, in their order, so
+  // that the n-th event of kind kCall has address n. Valid until the next
+  // Read. A trace without calls need not override this.
+  virtual std::span<const MemoryCall> calls() const { return {}; }
 
   // OK until the first error, which then stays.
   virtual const absl::Status& status() const = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A trace held in memory: for tests, benchmarks, and programs that make their
-// own events.
+// own events and calls.
 //
 // Invariant: status() is always OK. Not thread-safe.
 //
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/trace_event.h"
 #include "lookaside/trace/trace_reader.h"
 
@@ -24,22 +25,31 @@ namespace lookaside {
 
 class VectorReader final : public TraceReader {
  public:
-  VectorReader(std::string name, std::vector<TraceEvent> events);
+  // The n-th event of kind kCall stands for calls[n], whatever its address.
+  // REQUIRES: as many such events as calls.
+  VectorReader(std::string name, std::vector<TraceEvent> events,
+               std::vector<MemoryCall> calls = {});
 
   size_t Read(std::span<TraceEvent> events) override;
+  std::span<const MemoryCall> calls() const override { return last_calls_; }
   const absl::Status& status() const override { return status_; }
 
-  // Of the events read so far; xxh3 and bytes are of all events, as they lie
-  // in memory. Walks through the events.
+  // Of the events and calls read so far; bytes are those of all events as they
+  // lie in memory, and xxh3 is of all events and calls. Walks through them.
   TraceInfo info() const override;
 
   // Begins again at the first event.
-  void Rewind() { next_ = 0; }
+  void Rewind();
 
  private:
+  void NumberCalls(std::span<TraceEvent> events);
+
   const std::string name_;
   const std::vector<TraceEvent> events_;
+  const std::vector<MemoryCall> calls_;
   size_t next_ = 0;
+  size_t next_call_ = 0;
+  std::span<const MemoryCall> last_calls_;
   const absl::Status status_;
 };
 

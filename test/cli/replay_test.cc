@@ -291,9 +291,46 @@ TEST(TraceTest, HeadPrintsTheFirstEvents) {
       RunLookaside({"trace", "head", "-n", "2", "-"}, {.input = SmallTrace()});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_EQ(done.out,
-            "thread  kind    address             bytes\n"
-            "     0  fetch   0x0000000000400000      4\n"
-            "     0  load    0x0000000010000000      8\n");
+            "   event  thread  kind    address             bytes\n"
+            "       1       0  fetch   0x0000000000400000      4\n"
+            "       2       0  load    0x0000000010000000      8\n");
+}
+
+// With one call that succeeds and one that fails, by two threads.
+constexpr char kCalls[] =
+    "--7--   SCHED[1]:  acquired lock (x)\n"
+    "I  00400000,4\n"
+    "SYSCALL[7,1](12) sys_brk ( 0x0 ) --> [pre-success] Success(0x5000) \n"
+    "--7--   SCHED[2]:  acquired lock (x)\n"
+    "SYSCALL[7,2](11) sys_munmap ( 0x123, 4096 )[sync] --> Failure(0x16) \n"
+    " L 10000000,8\n";
+
+TEST(TraceTest, HeadShowsCallsNumberedApart) {
+  const Finished done = RunLookaside({"trace", "head", "-"}, {.input = kCalls});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out,
+            "   event  thread  kind    address             bytes\n"
+            "       1       0  fetch   0x0000000000400000      4\n"
+            "  call 1       0  brk(0x0) = 0x5000\n"
+            "  call 2       1  munmap(0x123, 4096) = -1 EINVAL\n"
+            "       2       1  load    0x0000000010000000      8\n");
+}
+
+TEST(TraceTest, InfoCountsCallsAndThreads) {
+  const Finished done = RunLookaside({"trace", "info", "-"}, {.input = kCalls});
+  EXPECT_THAT(done.out,
+              HasSubstr("\ncalls     2: 1 munmap, 1 brk; 1 of them failed\n"
+                        "threads   2\n"));
+  const Json trace = Json::parse(
+      RunLookaside({"trace", "info", "-", "--json"}, {.input = kCalls})
+          .out)["traces"][0];
+  EXPECT_EQ(trace["events"], 2);
+  EXPECT_EQ(trace["calls"]["munmap"], 1);
+  EXPECT_EQ(trace["calls"]["brk"], 1);
+  EXPECT_EQ(trace["calls"]["mmap"], 0);
+  EXPECT_EQ(trace["failed_calls"], 1);
+  EXPECT_EQ(trace["threads"], 2);
+  EXPECT_EQ(trace["processes"], 1);
 }
 
 TEST(ConfigTest, ShowIsAFileThatGivesTheSameConfiguration) {

@@ -173,7 +173,7 @@ class Worlds {
   void PlayFolded(std::span<const TraceEvent> events, Pacing pacing) {
     std::vector<PageRun> all;
     RunFolder folder;
-    folder.Fold(events, all);
+    EXPECT_EQ(folder.Fold(events, all), events.size());
     folder.Finish(all);
     std::vector<Fault> faults;
     std::span<PageRun> runs(all);

@@ -12,6 +12,7 @@
 #include "lookaside/config/config_edit.h"
 #include "lookaside/config/config_loader.h"
 #include "lookaside/cost/cost_model.h"
+#include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/vector_reader.h"
 
 namespace lookaside {
@@ -174,6 +175,47 @@ TEST(Replayer, AnAddressBeyondThePagingLevelsIsAnErrorThatNamesItsEvent) {
   EXPECT_THAT(Message(result.status()), HasSubstr("paging.levels = 5"));
   config.paging.levels = 5;
   EXPECT_TRUE(RunAll(config, events).ok());
+}
+
+TEST(Replayer, CallsAreJumpedOverAndToldAbout) {
+  const TraceEvent call = Event(EventKind::kCall, 0, 0);
+  const std::vector<TraceEvent> accesses = {Event(EventKind::kLoad, 0x1000),
+                                            Event(EventKind::kFetch, 0x2000),
+                                            Event(EventKind::kStore, 0x1000)};
+  std::vector<TraceEvent> events = accesses;
+  for (const std::ptrdiff_t at : {3, 1, 1, 0}) {
+    events.insert(events.begin() + at, call);
+  }
+  VectorReader reader("events", events, std::vector<MemoryCall>(4));
+  const RunResult without = *RunAll(Textbook(), accesses);
+  const RunResult with = *Replay(**Simulation::Create(Textbook()), reader, {});
+  EXPECT_EQ(with.totals, without.totals);
+  EXPECT_EQ(with.cpus, without.cpus);
+  EXPECT_THAT(
+      with.warnings,
+      Contains(HasSubstr("4 memory-management calls were not applied")));
+  EXPECT_THAT(without.warnings, Not(Contains(HasSubstr("not applied"))));
+}
+
+TEST(Replayer, AnErrorCountsAccessesAndNoCalls) {
+  VectorReader reader(
+      "events",
+      {Event(EventKind::kLoad, 0x1000), Event(EventKind::kCall, 0, 0),
+       Event(EventKind::kLoad, uint64_t{1} << 50)},
+      std::vector<MemoryCall>(1));
+  const auto result = Replay(**Simulation::Create(Textbook()), reader, {});
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(Message(result.status()), HasSubstr("event 2 (a load of 4"));
+}
+
+TEST(Replayer, SeveralThreadsOnOneCpuAreToldAbout) {
+  std::vector<TraceEvent> events = {Event(EventKind::kFetch, 0x1000),
+                                    Event(EventKind::kFetch, 0x1000)};
+  EXPECT_THAT(RunAll(Textbook(), events)->warnings,
+              Not(Contains(HasSubstr("threads"))));
+  events[1].thread = 1;
+  EXPECT_THAT(RunAll(Textbook(), events)->warnings,
+              Contains(HasSubstr("the recording has 2 threads")));
 }
 
 TEST(Replayer, NothingUnusualIsNotWarnedAbout) {

@@ -51,7 +51,7 @@ TEST_P(SimulationTest, FoldedRunsGiveTheSameResultsAsTheirEvents) {
     // In buffers of odd lengths: runs depend on the stream alone.
     for (size_t i = 0; i < events.size(); i += 777) {
       const size_t n = std::min<size_t>(777, events.size() - i);
-      folder.Fold(std::span(events).subspan(i, n), runs);
+      EXPECT_EQ(folder.Fold(std::span(events).subspan(i, n), runs), n);
     }
     folder.Finish(runs);
     EXPECT_LT(runs.size(), events.size());

@@ -100,6 +100,7 @@ TEST(ClassifyLackeyLine, KnowsEveryLineThatValgrindWrites) {
        LackeyLine::kSystemCall},
       {" --> [pre-fail] Failure(0x26) ", LackeyLine::kSystemCall},
       {"   clone(fork): process 7 created child 8", LackeyLine::kSystemCall},
+      {"   fork: process 7 created child 8", LackeyLine::kSystemCall},
       {"SB 04020290", LackeyLine::kSuperblock},
   };
   for (const Case& c : kCases) {
@@ -133,14 +134,13 @@ TEST(GluedAccess, IsFoundBehindASystemCall) {
   EXPECT_EQ(GluedAccess("SYSCALL[7,1](9) L ,3"), " L ,3");
 }
 
-TEST(ThreadOf, ReadsTheThreadOfBothKindsOfLine) {
-  EXPECT_EQ(ThreadOf("SYSCALL[7,12](3) sys_close ( 3 )"), 12u);
-  EXPECT_EQ(ThreadOf("--7--   SCHED[3]:  acquired lock (x)"), 3u);
-  EXPECT_EQ(ThreadOf("==7== Command"), std::nullopt);
-  EXPECT_EQ(ThreadOf("SYSCALL[7"), std::nullopt);
-  EXPECT_EQ(ThreadOf("SYSCALL[7,"), std::nullopt);
-  EXPECT_EQ(ThreadOf("SYSCALL[7,1"), std::nullopt);
-  EXPECT_EQ(ThreadOf("--7--   SCHED["), std::nullopt);
+TEST(BeginsAsAccess, ByTheThreeFirstCharacters) {
+  for (const char* text : {"I  0401ab70,3", " L x", " S ", " M "}) {
+    EXPECT_TRUE(BeginsAsAccess(text)) << text;
+  }
+  for (const char* text : {"", " L", "I 0401ab70,3", "SYSCALL[7"}) {
+    EXPECT_FALSE(BeginsAsAccess(text)) << text;
+  }
 }
 
 TEST(WhyNotAnAccess, SaysWhatIsWrong) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes: opening and reading must not crash, events must be valid, and
-// the buffer's size must not matter.
-#include <algorithm>
+// Any bytes: opening and reading must not crash, events and calls must be
+// valid, and the buffer's size must not matter.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -14,9 +13,22 @@ namespace lookaside {
 namespace {
 
 struct Outcome {
-  std::vector<TraceEvent> events;
+  std::vector<TraceEvent> events;  // calls are numbered through
+  std::vector<MemoryCall> calls;
   bool ok = false;
 };
+
+void Add(TraceEvent event, const TraceReader& reader, Outcome& outcome) {
+  if (event.kind == EventKind::kCall) {
+    LOOKASIDE_CHECK(event.address.value() < reader.calls().size());
+    const MemoryCall& call = reader.calls()[event.address.value()];
+    LOOKASIDE_CHECK(call.thread == event.thread);
+    LOOKASIDE_CHECK(!ToString(call).empty());
+    outcome.calls.push_back(call);
+    event.address = VirtAddr(outcome.calls.size() - 1);
+  }
+  outcome.events.push_back(event);
+}
 
 Outcome ReadAll(std::string_view bytes, size_t buffer_events) {
   Outcome outcome;
@@ -28,13 +40,14 @@ Outcome ReadAll(std::string_view bytes, size_t buffer_events) {
   while (outcome.events.size() < kMostEvents) {
     const size_t count = (*reader)->Read(buffer);
     if (count == 0) break;
-    outcome.events.insert(outcome.events.end(), buffer.begin(),
-                          buffer.begin() + static_cast<ptrdiff_t>(count));
+    for (size_t i = 0; i < count && outcome.events.size() < kMostEvents; ++i) {
+      Add(buffer[i], **reader, outcome);
+    }
   }
-  outcome.events.resize(std::min(outcome.events.size(), kMostEvents));
   outcome.ok = (*reader)->status().ok();
   LOOKASIDE_CHECK(outcome.ok || !(*reader)->status().message().empty());
-  LOOKASIDE_CHECK((*reader)->info().events >= outcome.events.size());
+  const TraceInfo info = (*reader)->info();
+  LOOKASIDE_CHECK(info.events + AllCalls(info) >= outcome.events.size());
   return outcome;
 }
 
@@ -42,7 +55,9 @@ void ReadTwice(std::string_view bytes) {
   const Outcome large = ReadAll(bytes, 4096);
   const Outcome small = ReadAll(bytes, 3);
   LOOKASIDE_CHECK(large.events == small.events);
+  LOOKASIDE_CHECK(large.calls == small.calls);
   for (const TraceEvent& event : large.events) {
+    if (event.kind == EventKind::kCall) continue;
     LOOKASIDE_CHECK(event.size >= 1);
     LOOKASIDE_CHECK(IsCanonical(event.address, 5));
   }

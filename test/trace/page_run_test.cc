@@ -25,7 +25,7 @@ constexpr EventKind M = EventKind::kModify;
 std::vector<PageRun> Fold(const std::vector<TraceEvent>& events) {
   std::vector<PageRun> runs;
   RunFolder folder;
-  folder.Fold(events, runs);
+  EXPECT_EQ(folder.Fold(events, runs), events.size());
   folder.Finish(runs);
   return runs;
 }
@@ -65,6 +65,21 @@ TEST(RunFolder, ARunHasAtMost256InstructionFetches) {
   EXPECT_EQ(runs[2].after[0], 600 - 512 - 1);
 }
 
+TEST(RunFolder, ACallEndsTheRunAndIsInNone) {
+  const std::vector<TraceEvent> events = {
+      At(F, 1), At(F, 1), {VirtAddr(0), 0, EventKind::kCall}, At(F, 1)};
+  std::vector<PageRun> runs;
+  RunFolder folder;
+  ASSERT_EQ(folder.Fold(events, runs), 2u);
+  EXPECT_EQ(runs, Fold({At(F, 1), At(F, 1)}));
+  // The call that comes first ends nothing more.
+  EXPECT_EQ(folder.Fold(std::span(events).subspan(2), runs), 0u);
+  EXPECT_EQ(runs.size(), 1u);
+  EXPECT_EQ(folder.Fold(std::span(events).subspan(3), runs), 1u);
+  folder.Finish(runs);
+  EXPECT_EQ(runs.size(), 2u);
+}
+
 TEST(RunFolder, AnEventThatSpansPagesIsARunOfItsOwn) {
   TraceEvent spanning = At(L, 1);
   spanning.address = VirtAddr(0x1ffe);
@@ -84,9 +99,8 @@ TEST(RunFolder, RunsDoNotDependOnHowTheStreamIsCut) {
     std::vector<PageRun> runs;
     RunFolder folder;
     for (size_t i = 0; i < events.size(); i += piece) {
-      folder.Fold(
-          std::span(events).subspan(i, std::min(piece, events.size() - i)),
-          runs);
+      const size_t n = std::min(piece, events.size() - i);
+      EXPECT_EQ(folder.Fold(std::span(events).subspan(i, n), runs), n);
     }
     folder.Finish(runs);
     EXPECT_EQ(runs, whole);

@@ -48,6 +48,36 @@ TEST(VectorReader, RewindBeginsAgain) {
   EXPECT_EQ(buffer, ThreeEvents());
 }
 
+TEST(VectorReader, CallsAreThoseOfTheLastRead) {
+  const TraceEvent call = {VirtAddr(99), 0, EventKind::kCall};
+  std::vector<TraceEvent> events = ThreeEvents();
+  events.insert(events.begin() + 1, {call, call});
+  VectorReader reader("mine", events,
+                      {{.kind = CallKind::kBrk}, {.kind = CallKind::kMunmap}});
+  std::vector<TraceEvent> got(2);
+  for (int pass = 0; pass < 2; ++pass) {
+    ASSERT_EQ(reader.Read(got), 2u);
+    EXPECT_EQ(got[1].address, VirtAddr(0));
+    ASSERT_EQ(reader.calls().size(), 1u);
+    EXPECT_EQ(reader.calls()[0].kind, CallKind::kBrk);
+    ASSERT_EQ(reader.Read(got), 2u);
+    EXPECT_EQ(got[0].address, VirtAddr(0));
+    EXPECT_EQ(reader.calls()[0].kind, CallKind::kMunmap);
+    reader.Rewind();
+  }
+  while (reader.Read(got) > 0) continue;
+  EXPECT_TRUE(reader.calls().empty());
+  const TraceInfo info = reader.info();
+  EXPECT_EQ(info.events, 3u);
+  EXPECT_EQ(info.accesses, 4u);
+  EXPECT_EQ(AllCalls(info), 2u);
+  EXPECT_NE(info.xxh3,
+            VectorReader("mine", events,
+                         {{.kind = CallKind::kBrk}, {.kind = CallKind::kBrk}})
+                .info()
+                .xxh3);
+}
+
 TEST(VectorReader, EmptyIsAtItsEnd) {
   VectorReader reader("none", {});
   std::vector<TraceEvent> buffer(3);
