@@ -49,6 +49,13 @@ class LruOrder {
     return way;
   }
 
+  // Makes `way` the oldest. REQUIRES: as for Touch and TouchOldest.
+  void Retire(uint32_t way, uint32_t ways) {
+    // Past the front, and once around.
+    Touch(way);
+    for (uint32_t place = 1; place < ways; ++place) TouchOldest(ways);
+  }
+
   // REQUIRES: `ways` is what the order was made for.
   uint32_t Oldest(uint32_t ways) const { return At(ways - 1); }
 

@@ -24,33 +24,48 @@ constexpr uint32_t TagOf(uint64_t key) {
   return static_cast<uint32_t>(key ^ (key >> 32)) | 1u;
 }
 
-// Bit i is set when tags[i] == tag, for i < kTagBlock.
-inline uint32_t MatchTagBlock(const uint32_t* tags, uint32_t tag) {
+// Bit i is set when tags[i] == tag, for i < 4 * kFours.
+template <uint32_t kFours>
+inline uint32_t MatchTagFours(const uint32_t* tags, uint32_t tag) {
+  static_assert(kFours == 1 || kFours == 2 || kFours == 4);
 #ifdef __SSE2__
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
-  const auto equal = [&](int group) {
-    const auto* at = reinterpret_cast<const __m128i*>(tags + 4 * group);
+  const auto equal = [&](uint32_t four) {
+    const auto* at = reinterpret_cast<const __m128i*>(tags + 4 * four);
     return _mm_cmpeq_epi32(_mm_loadu_si128(at), wanted);
   };
-  const __m128i low = _mm_packs_epi32(equal(0), equal(1));
-  const __m128i high = _mm_packs_epi32(equal(2), equal(3));
-  return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
+  if constexpr (kFours == 1) {
+    return static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(equal(0))));
+  } else if constexpr (kFours == 2) {
+    const __m128i both = _mm_packs_epi32(equal(0), equal(1));
+    return static_cast<uint32_t>(
+        _mm_movemask_epi8(_mm_packs_epi16(both, _mm_setzero_si128())));
+  } else {
+    const __m128i low = _mm_packs_epi32(equal(0), equal(1));
+    const __m128i high = _mm_packs_epi32(equal(2), equal(3));
+    return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
+  }
 #else
   uint32_t matches = 0;
-  for (uint32_t i = 0; i < kTagBlock; ++i) {
+  for (uint32_t i = 0; i < 4 * kFours; ++i) {
     matches |= static_cast<uint32_t>(tags[i] == tag) << i;
   }
   return matches;
 #endif
 }
 
-// Bit i is set when tags[i] == tag, for i < count. REQUIRES: 1 <= count <= 64.
+// Bit i is set when tags[i] == tag, for i < count. Few ways are compared as
+// few: first levels have mostly four (BM_ReplayDecoded, BM_UniformRandom).
+// REQUIRES: 1 <= count <= 64.
 inline uint64_t MatchTags(const uint32_t* tags, uint32_t count, uint32_t tag) {
-  uint64_t matches = MatchTagBlock(tags, tag);
+  const uint64_t own = ~uint64_t{0} >> (64 - count);
+  if (count <= 4) return MatchTagFours<1>(tags, tag) & own;
+  if (count <= 8) return MatchTagFours<2>(tags, tag) & own;
+  uint64_t matches = MatchTagFours<4>(tags, tag);
   for (uint32_t i = kTagBlock; i < count; i += kTagBlock) {
-    matches |= uint64_t{MatchTagBlock(tags + i, tag)} << i;
+    matches |= uint64_t{MatchTagFours<4>(tags + i, tag)} << i;
   }
-  return matches & (~uint64_t{0} >> (64 - count));
+  return matches & own;
 }
 
 }  // namespace lookaside

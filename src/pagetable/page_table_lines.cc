@@ -15,15 +15,16 @@ PageTableLineCache::PageTableLineCache(const LineCacheConfig& config,
                 : static_cast<uint32_t>(data_pressure.Without(config.ways))) {
   LOOKASIDE_CHECK(std::has_single_bit(set_count_));
   LOOKASIDE_CHECK(ways_ <= LruOrder::kMostWays);
+  Clear();
 }
 
 bool PageTableLineCache::Contains(PhysAddr address) const {
-  if (sets_.empty()) return false;
-  const uint64_t line = address.value() >> kLineShift;
-  return Find(sets_[SetOf(line)], line + 1).has_value();
+  return ways_ != 0 && Find(sets_[SetOf(address)], KeyOf(address)) != kNoWay;
 }
 
-void PageTableLineCache::Clear() { sets_.clear(); }
+void PageTableLineCache::Clear() {
+  if (ways_ != 0) sets_.assign(set_count_, Set{LruOrder(ways_), {}, {}});
+}
 
 // Lines by recency: in which way one lies is of no consequence.
 void PageTableLineCache::AddTo(Digest& digest) const {
@@ -31,10 +32,10 @@ void PageTableLineCache::AddTo(Digest& digest) const {
   digest.Add(ways_);
   for (size_t i = 0; i < sets_.size(); ++i) {
     const Set& set = sets_[i];
-    if (set.keys[set.order.At(0)] == 0) continue;
+    if (set.Key(set.order.At(0)) == 0) continue;
     digest.Add(i);
     for (uint32_t place = 0; place < ways_; ++place) {
-      digest.Add(set.keys[set.order.At(place)]);
+      digest.Add(set.Key(set.order.At(place)));
     }
   }
   digest.Add(~uint64_t{0});  // no set is this: ends the list

@@ -16,8 +16,7 @@
 // Invariants: a set's lines lie in order of use, most recent first, without
 // gaps; so equal contents are equal states.
 //
-// Thread-compatible. A value: a copy shares nothing. Allocated on first use:
-// the caches of an idle core cost nothing.
+// Thread-compatible. A value: a copy shares nothing.
 //
 //   LinePlace place = Load(line, core_lines, l3);  // fills what missed
 #ifndef LOOKASIDE_PAGETABLE_PAGE_TABLE_LINES_H_
@@ -27,7 +26,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -86,24 +84,35 @@ class PageTableLineCache {
                          const PageTableLineCache& b);
 
  private:
-  // All that a search of a set reads lies together. A key is the line + 1, 0
-  // if empty; a tag TagOf(key), 0 if empty.
+  // One set, in two host lines for the most part. A key is the line + 1, 0 if
+  // empty: its low half in `low`, the rest, which 46 bits of line leave at
+  // most 15 bits, in `high`.
   struct Set {
     LruOrder order;
-    std::array<uint32_t, LruOrder::kMostWays> tags{};
-    std::array<uint64_t, LruOrder::kMostWays> keys{};
+    std::array<uint32_t, LruOrder::kMostWays> low{};
+    std::array<uint16_t, LruOrder::kMostWays> high{};
+
+    uint64_t Key(uint32_t way) const {
+      return uint64_t{high[way]} << 32 | low[way];
+    }
   };
   static_assert(LruOrder::kMostWays == kTagBlock);
 
-  // The way that holds `key`, or nothing.
-  static std::optional<uint32_t> Find(const Set& set, uint64_t key);
-  size_t SetOf(uint64_t line) const {
-    return static_cast<size_t>(line & (set_count_ - 1));
+  static constexpr uint32_t kNoWay = LruOrder::kMostWays;
+
+  static uint64_t KeyOf(PhysAddr address) {
+    return (address.value() >> kLineShift) + 1;
   }
+  size_t SetOf(PhysAddr address) const {
+    return static_cast<size_t>(address.value() >> kLineShift) &
+           (set_count_ - 1);
+  }
+  // The way that holds `key`, or kNoWay.
+  uint32_t Find(const Set& set, uint64_t key) const;
 
   uint32_t set_count_;
   uint32_t ways_;
-  std::vector<Set> sets_;  // without elements before first use
+  std::vector<Set> sets_;  // none without ways
 };
 
 // A core's own caches.
@@ -126,31 +135,29 @@ struct CoreLineCaches {
 // ---------------------------------------------------------------------------
 // Implementation of what every walk does.
 
-inline std::optional<uint32_t> PageTableLineCache::Find(const Set& set,
-                                                        uint64_t key) {
-  uint32_t matches = MatchTagBlock(set.tags.data(), TagOf(key));
+inline uint32_t PageTableLineCache::Find(const Set& set, uint64_t key) const {
+  const auto low = static_cast<uint32_t>(key);
+  uint32_t matches = ways_ <= 8 ? MatchTagFours<2>(set.low.data(), low)
+                                : MatchTagFours<4>(set.low.data(), low);
   for (; matches != 0; matches &= matches - 1) {
     const auto way = static_cast<uint32_t>(std::countr_zero(matches));
-    if (set.keys[way] == key) return way;
+    if (set.high[way] == key >> 32) return way;
   }
-  return std::nullopt;
+  return kNoWay;
 }
 
 inline bool PageTableLineCache::Load(PhysAddr address) {
-  if (sets_.empty()) {
-    if (ways_ == 0) return false;
-    sets_.assign(set_count_, Set{LruOrder(ways_), {}, {}});
-  }
-  const uint64_t line = address.value() >> kLineShift;
-  const uint64_t key = line + 1;
-  Set& set = sets_[SetOf(line)];
-  if (const std::optional<uint32_t> hit = Find(set, key)) {
-    set.order.Touch(*hit);
+  if (ways_ == 0) return false;
+  const uint64_t key = KeyOf(address);
+  Set& set = sets_[SetOf(address)];
+  const uint32_t hit = Find(set, key);
+  if (hit != kNoWay) {
+    set.order.Touch(hit);
     return true;
   }
   const uint32_t way = set.order.TouchOldest(ways_);
-  set.keys[way] = key;
-  set.tags[way] = TagOf(key);
+  set.low[way] = static_cast<uint32_t>(key);
+  set.high[way] = static_cast<uint16_t>(key >> 32);
   return false;
 }
 

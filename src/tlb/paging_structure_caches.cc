@@ -2,6 +2,7 @@
 #include "lookaside/tlb/paging_structure_caches.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "lookaside/base/check.h"
 
@@ -9,67 +10,104 @@ namespace lookaside {
 
 PagingStructureCaches::Array::Array(uint32_t size, uint32_t associativity) {
   if (size == 0) return;
-  ways = associativity == 0 ? size : associativity;
-  LOOKASIDE_CHECK(size % ways == 0);
-  const uint32_t sets = size / ways;
+  ways_ = associativity == 0 ? size : associativity;
+  LOOKASIDE_CHECK(size % ways_ == 0);
+  const uint32_t sets = size / ways_;
   LOOKASIDE_CHECK((sets & (sets - 1)) == 0);
-  set_mask = sets - 1;
-  keys.resize(size);
-  entries.resize(size);
+  set_mask_ = sets - 1;
+  set_shift_ = static_cast<uint32_t>(std::countr_zero(std::bit_ceil(ways_)));
+  const size_t slots = size_t{sets} << set_shift_;
+  tags_.resize(slots + kTagBlock);
+  keys_.resize(slots);
+  entries_.resize(slots);
+  recency_ = Recency(sets, ways_);
 }
 
-void PagingStructureCaches::Array::MoveToFront(size_t first, uint32_t way) {
-  const uint64_t key = keys[first + way];
-  const PscEntry entry = entries[first + way];
-  for (size_t i = first + way; i > first; --i) {
-    keys[i] = keys[i - 1];
-    entries[i] = entries[i - 1];
-  }
-  keys[first] = key;
-  entries[first] = entry;
+size_t PagingStructureCaches::Array::used() const {
+  return static_cast<size_t>(
+      std::count_if(keys_.begin(), keys_.end(), [](uint64_t k) { return k; }));
 }
 
 void PagingStructureCaches::Array::Fill(uint64_t key, const PscEntry& entry) {
-  if (ways == 0) return;
-  const size_t first = First(key);
-  const uint32_t way = std::min(Way(first, key), ways - 1);
-  MoveToFront(first, way);
-  keys[first] = key;
-  entries[first] = entry;
+  if (ways_ == 0) return;
+  const size_t slot = Find(key);
+  if (slot == kMiss) return Insert(key, entry);
+  Touch(slot);
+  entries_[slot] = entry;
+}
+
+void PagingStructureCaches::Array::EraseSlot(size_t slot) {
+  tags_[slot] = 0;
+  keys_[slot] = 0;
+  entries_[slot] = PscEntry();
+  recency_.Retire(static_cast<uint32_t>(slot >> set_shift_), WayOf(slot));
 }
 
 bool PagingStructureCaches::Array::Erase(uint64_t key) {
-  const size_t first = First(key);
-  const uint32_t way = Way(first, key);
-  if (way == ways) return false;
-  for (size_t i = first + way; i + 1 < first + ways; ++i) {
-    keys[i] = keys[i + 1];
-    entries[i] = entries[i + 1];
-  }
-  keys[first + ways - 1] = 0;
-  entries[first + ways - 1] = PscEntry();
+  const size_t slot = Find(key);
+  if (slot == kMiss) return false;
+  EraseSlot(slot);
   return true;
 }
 
 size_t PagingStructureCaches::Array::EraseIf(
     absl::FunctionRef<bool(ContextTag)> drop) {
   size_t erased = 0;
-  for (size_t first = 0; first < keys.size(); first += ways) {
-    size_t kept = first;
-    for (size_t i = first; i < first + ways && keys[i] != 0; ++i) {
-      if (drop(ContextTag(static_cast<uint16_t>(keys[i])))) {
-        ++erased;
-        continue;
-      }
-      keys[kept] = keys[i];
-      entries[kept++] = entries[i];
-    }
-    for (; kept < first + ways && keys[kept] != 0; ++kept) {
-      keys[kept] = 0;
-      entries[kept] = PscEntry();
-    }
+  for (size_t slot = 0; slot < keys_.size(); ++slot) {
+    if (keys_[slot] == 0) continue;
+    if (!drop(ContextTag(static_cast<uint16_t>(keys_[slot])))) continue;
+    EraseSlot(slot);
+    ++erased;
   }
   return erased;
+}
+
+std::vector<size_t> PagingStructureCaches::Array::YoungestFirst(
+    uint32_t set) const {
+  std::vector<size_t> slots;
+  for (const uint32_t way : recency_.OldestFirst(set)) {
+    slots.push_back((size_t{set} << set_shift_) + way);
+  }
+  std::reverse(slots.begin(), slots.end());
+  return slots;
+}
+
+void PagingStructureCaches::Array::AddTo(Digest& digest,
+                                         const ContextTable& contexts) const {
+  digest.Add(ways_);
+  digest.Add(ways_ == 0 ? 0 : size_t{set_mask_ + 1} * ways_);
+  if (ways_ == 0) return;
+  for (uint32_t set = 0; set <= set_mask_; ++set) {
+    for (const size_t slot : YoungestFirst(set)) {
+      const uint64_t key = keys_[slot];
+      digest.Add(key != 0);
+      if (key == 0) continue;
+      digest.Add(key >> kContextTagBits);
+      contexts.AddTo(digest, ContextTag(static_cast<uint16_t>(key)));
+      digest.Add(entries_[slot].table);
+      digest.Add(entries_[slot].writable);
+      digest.Add(entries_[slot].user);
+      digest.Add(entries_[slot].nx);
+    }
+  }
+}
+
+// In which place an entry lies is of no consequence.
+bool PagingStructureCaches::Array::operator==(const Array& other) const {
+  if (ways_ != other.ways_ || set_mask_ != other.set_mask_) return false;
+  if (ways_ == 0) return true;
+  const auto same = [&](size_t mine, size_t its) {
+    return keys_[mine] == other.keys_[its] &&
+           entries_[mine] == other.entries_[its];
+  };
+  for (uint32_t set = 0; set <= set_mask_; ++set) {
+    const std::vector<size_t> slots = YoungestFirst(set);
+    const std::vector<size_t> others = other.YoungestFirst(set);
+    if (!std::equal(slots.begin(), slots.end(), others.begin(), same)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 PagingStructureCaches::PagingStructureCaches(const PscConfig& config)
@@ -80,9 +118,7 @@ PagingStructureCaches::PagingStructureCaches(const PscConfig& config)
 bool PagingStructureCaches::Contains(ContextTag tag, VirtPage page,
                                      PagingLevel level) const {
   LOOKASIDE_DCHECK(level != PagingLevel::kPte);
-  const Array& array = at(level);
-  const uint64_t key = Key(tag, page, level);
-  return array.Way(array.First(key), key) < array.ways;
+  return at(level).Find(Key(tag, page, level)) != Array::kMiss;
 }
 
 void PagingStructureCaches::Fill(ContextTag tag, VirtPage page,
@@ -123,29 +159,13 @@ size_t PagingStructureCaches::InvalidateAll() {
 
 size_t PagingStructureCaches::size(PagingLevel level) const {
   LOOKASIDE_DCHECK(level != PagingLevel::kPte);
-  const std::vector<uint64_t>& keys = at(level).keys;
-  return static_cast<size_t>(
-      std::count_if(keys.begin(), keys.end(), [](uint64_t k) { return k; }));
+  return at(level).used();
 }
 
 void PagingStructureCaches::AddTo(Digest& digest,
                                   const ContextTable& contexts) const {
   digest.Add(invlpg_scope_);
-  for (const Array& array : arrays_) {
-    digest.Add(array.ways);
-    digest.Add(array.keys.size());
-    for (size_t i = 0; i < array.keys.size(); ++i) {
-      const uint64_t key = array.keys[i];
-      digest.Add(key != 0);
-      if (key == 0) continue;
-      digest.Add(key >> kContextTagBits);
-      contexts.AddTo(digest, ContextTag(static_cast<uint16_t>(key)));
-      digest.Add(array.entries[i].table);
-      digest.Add(array.entries[i].writable);
-      digest.Add(array.entries[i].user);
-      digest.Add(array.entries[i].nx);
-    }
-  }
+  for (const Array& array : arrays_) array.AddTo(digest, contexts);
 }
 
 }  // namespace lookaside

@@ -14,8 +14,8 @@
 // all levels, and which entries share ports. Threads of a core compete for
 // all entries; tags keep them apart.
 //
-// Invariants: the entries of a set lie in order of use, most recent first,
-// without gaps; so equal contents are equal states. No key occurs twice.
+// Invariants: the free places of a set are its oldest; no key occurs twice.
+// Equal contents in an equal order of use are equal states.
 //
 // Thread-compatible. A value: a copy shares nothing.
 //
@@ -27,6 +27,7 @@
 #define LOOKASIDE_TLB_PAGING_STRUCTURE_CACHES_H_
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -35,6 +36,8 @@
 #include "absl/functional/function_ref.h"
 #include "lookaside/base/address.h"
 #include "lookaside/base/digest.h"
+#include "lookaside/base/recency.h"
+#include "lookaside/base/tag_match.h"
 #include "lookaside/tlb/context_table.h"
 #include "lookaside/tlb/find_way.h"
 #include "lookaside/tlb/psc_config.h"
@@ -117,7 +120,7 @@ class PagingStructureCaches {
   void FillAbsent(ContextTag tag, VirtPage page, PagingLevel level,
                   const PscEntry& entry) {
     Array& array = at(level);
-    if (array.ways != 0) array.Insert(Key(tag, page, level), entry);
+    if (array.ways() != 0) array.Insert(Key(tag, page, level), entry);
   }
 
   // INVLPG of `page`: PscConfig::invlpg_scope says what it drops of `tag`.
@@ -141,25 +144,55 @@ class PagingStructureCaches {
                          const PagingStructureCaches&) = default;
 
  private:
-  // A key is the page's prefix above the tag's 16 bits; 0 is an empty slot.
-  struct Array {
-    uint32_t ways = 0;  // 0: no such cache
-    uint64_t set_mask = 0;
-    std::vector<uint64_t> keys;  // set by set, in order of use
-    std::vector<PscEntry> entries;
+  // A key is the page's prefix above the tag's 16 bits; 0 is a free place.
+  class Array {
+   public:
+    static constexpr size_t kMiss = ~size_t{0};
 
     Array() = default;
     Array(uint32_t size, uint32_t associativity);
-    const PscEntry* Find(uint64_t key);
-    size_t First(uint64_t key) const;
-    uint32_t Way(size_t first, uint64_t key) const;
-    void MoveToFront(size_t first, uint32_t way);
-    void Fill(uint64_t key, const PscEntry& entry);
+
+    uint32_t ways() const { return ways_; }  // 0: no such cache
+    size_t used() const;
+    const PscEntry& entry(size_t slot) const { return entries_[slot]; }
+
+    // The slot that holds `key`, or kMiss.
+    size_t Find(uint64_t key) const;
+    void Touch(size_t slot) {
+      recency_.Touch(static_cast<uint32_t>(slot >> set_shift_), WayOf(slot));
+    }
+    // Overwrites the oldest. REQUIRES: `key` is not held.
     void Insert(uint64_t key, const PscEntry& entry);
+    void Fill(uint64_t key, const PscEntry& entry);
     bool Erase(uint64_t key);
     size_t EraseIf(absl::FunctionRef<bool(ContextTag)> drop);
+    void AddTo(Digest& digest, const ContextTable& contexts) const;
 
-    friend bool operator==(const Array&, const Array&) = default;
+    bool operator==(const Array& other) const;
+
+   private:
+    // More ways than this are searched by key.
+    static constexpr uint32_t kMostTags = 64;
+
+    uint32_t SetOf(uint64_t key) const {
+      return static_cast<uint32_t>(key >> kContextTagBits) & set_mask_;
+    }
+    uint32_t WayOf(size_t slot) const {
+      return static_cast<uint32_t>(slot) & ((1u << set_shift_) - 1);
+    }
+    // The slots of `set`, most recently used first.
+    std::vector<size_t> YoungestFirst(uint32_t set) const;
+    void EraseSlot(size_t slot);
+
+    uint32_t ways_ = 0;
+    // Slots of a set are `1 << set_shift_` apart, so that a set comes from a
+    // slot without a division; the places above `ways_` stay free.
+    uint32_t set_shift_ = 0;
+    uint32_t set_mask_ = 0;
+    std::vector<uint32_t> tags_;  // by slot, set by set: TagOf(key), 0 if free
+    std::vector<uint64_t> keys_;
+    std::vector<PscEntry> entries_;
+    Recency recency_;
   };
 
   static uint64_t Key(ContextTag tag, VirtPage page, PagingLevel level) {
@@ -175,42 +208,38 @@ class PagingStructureCaches {
 // ---------------------------------------------------------------------------
 // Implementation of what every walk does.
 
-inline size_t PagingStructureCaches::Array::First(uint64_t key) const {
-  return static_cast<size_t>((key >> kContextTagBits) & set_mask) * ways;
+inline size_t PagingStructureCaches::Array::Find(uint64_t key) const {
+  if (ways_ == 0) return kMiss;
+  const size_t first = size_t{SetOf(key)} << set_shift_;
+  if (ways_ > kMostTags) {
+    const uint32_t way = FindWay(&keys_[first], ways_, key);
+    return way == ways_ ? kMiss : first + way;
+  }
+  uint64_t matches = MatchTags(&tags_[first], ways_, TagOf(key));
+  for (; matches != 0; matches &= matches - 1) {
+    const size_t slot = first + static_cast<size_t>(std::countr_zero(matches));
+    if (keys_[slot] == key) return slot;
+  }
+  return kMiss;
 }
 
-// The way that holds `key`, or `ways`.
-inline uint32_t PagingStructureCaches::Array::Way(size_t first,
-                                                  uint64_t key) const {
-  return FindWay(keys.data() + first, ways, key);
-}
-
-// Overwrites the least recently used entry of the set.
 inline void PagingStructureCaches::Array::Insert(uint64_t key,
                                                  const PscEntry& entry) {
-  const size_t first = First(key);
-  for (size_t i = first + ways - 1; i > first; --i) {
-    keys[i] = keys[i - 1];
-    entries[i] = entries[i - 1];
-  }
-  keys[first] = key;
-  entries[first] = entry;
-}
-
-inline const PscEntry* PagingStructureCaches::Array::Find(uint64_t key) {
-  const size_t first = First(key);
-  const uint32_t way = Way(first, key);
-  if (way == ways) return nullptr;
-  if (way != 0) MoveToFront(first, way);
-  return &entries[first];
+  const uint32_t set = SetOf(key);
+  const size_t slot = (size_t{set} << set_shift_) + recency_.TouchOldest(set);
+  tags_[slot] = TagOf(key);
+  keys_[slot] = key;
+  entries_[slot] = entry;
 }
 
 inline PscHit PagingStructureCaches::Find(ContextTag tag, VirtPage page) {
   for (PagingLevel level : {PagingLevel::kPde, PagingLevel::kPdpte,
                             PagingLevel::kPml4e, PagingLevel::kPml5e}) {
-    if (const PscEntry* entry = at(level).Find(Key(tag, page, level))) {
-      return {level, *entry};
-    }
+    Array& array = at(level);
+    const size_t slot = array.Find(Key(tag, page, level));
+    if (slot == Array::kMiss) continue;
+    array.Touch(slot);
+    return {level, array.entry(slot)};
   }
   return {};
 }

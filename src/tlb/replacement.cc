@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/tlb/replacement.h"
 
-#include <algorithm>
 #include <bit>
 #include <numeric>
 
@@ -46,8 +45,8 @@ Replacement::Replacement(TlbReplacement policy, uint32_t sets, uint32_t ways,
   if (uses_trees_) {
     trees_.resize(sets);
     BuildPaths();
-  } else if (policy != TlbReplacement::kRandom) {
-    stamps_.resize(size_t{sets} * ways);
+  } else if (uses_recency()) {
+    recency_ = Recency(sets, ways);
   }
 }
 
@@ -69,10 +68,10 @@ void Replacement::BuildPaths() {
     path.mask |= uint64_t{3} << kLastGroupShift;
     path.bits |= uint64_t{group} << kLastGroupShift;
   }
-  if (group_ways_ > 8) return;
-  victims_.resize(size_t{1} << (group_ways_ - 1));
-  for (size_t tree = 0; tree < victims_.size(); ++tree) {
-    victims_[tree] = static_cast<uint8_t>(VictimInTree(tree));
+  if (group_ways_ > kMostLeafs) return;
+  tree_mask_ = (1u << (group_ways_ - 1)) - 1;
+  for (uint32_t tree = 0; tree <= tree_mask_; ++tree) {
+    leaf_of_[tree] = static_cast<uint8_t>(VictimInTree(tree));
   }
 }
 
@@ -85,31 +84,10 @@ uint32_t Replacement::VictimInTree(uint64_t tree) const {
   return node - group_ways_;
 }
 
-uint32_t Replacement::OldestWay(uint32_t set) const {
-  const uint64_t* stamps = &stamps_[size_t{set} * ways_];
-  uint32_t oldest = 0;
-  for (uint32_t way = 1; way < ways_; ++way) {
-    if (stamps[way] < stamps[oldest]) oldest = way;
-  }
-  return oldest;
-}
-
-uint32_t Replacement::OtherVictim(uint32_t set) {
-  if (policy_ == TlbReplacement::kRandom) {
-    return static_cast<uint32_t>(rng_.Below(ways_));
-  }
-  return OldestWay(set);
-}
-
 std::vector<uint32_t> Replacement::CanonicalOrder(uint32_t set) const {
+  if (uses_recency()) return recency_.OldestFirst(set);
   std::vector<uint32_t> order(ways_);
   std::iota(order.begin(), order.end(), 0u);
-  if (!stamps_.empty()) {
-    const uint64_t* stamps = &stamps_[size_t{set} * ways_];
-    std::sort(order.begin(), order.end(), [stamps](uint32_t a, uint32_t b) {
-      return stamps[a] < stamps[b];
-    });
-  }
   return order;
 }
 

@@ -19,10 +19,12 @@
 #ifndef LOOKASIDE_TLB_REPLACEMENT_H_
 #define LOOKASIDE_TLB_REPLACEMENT_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "lookaside/base/digest.h"
+#include "lookaside/base/recency.h"
 #include "lookaside/base/rng.h"
 #include "lookaside/tlb/tlb_config.h"
 
@@ -42,7 +44,7 @@ class Replacement {
     if (uses_trees_) {
       Point(set, way);
     } else if (policy_ == TlbReplacement::kLru) {
-      stamps_[set * ways_ + way] = ++now_;
+      recency_.Touch(set, way);
     }
   }
 
@@ -50,7 +52,7 @@ class Replacement {
     if (uses_trees_) {
       Point(set, way);
     } else if (policy_ != TlbReplacement::kRandom) {
-      stamps_[set * ways_ + way] = ++now_;
+      recency_.Touch(set, way);
     }
   }
 
@@ -59,7 +61,17 @@ class Replacement {
   // REQUIRES: every way of the set holds an entry, unless uses_trees().
   uint32_t Victim(uint32_t set) {
     if (uses_trees_) return TreeVictim(trees_[set]);
-    return OtherVictim(set);
+    return uses_recency() ? recency_.Oldest(set) : RandomVictim();
+  }
+
+  // Victim and OnFill of it in one.
+  uint32_t ReplaceVictim(uint32_t set) {
+    if (!uses_trees_) {
+      return uses_recency() ? recency_.TouchOldest(set) : RandomVictim();
+    }
+    const uint32_t way = TreeVictim(trees_[set]);
+    Point(set, way);
+    return way;
   }
 
   // The ways of `set` in the order in which a canonical digest lists them:
@@ -67,7 +79,7 @@ class Replacement {
   // by position otherwise.
   std::vector<uint32_t> CanonicalOrder(uint32_t set) const;
   // Whether that order is by position, so that free ways count in it.
-  bool OrderIsPosition() const { return stamps_.empty(); }
+  bool OrderIsPosition() const { return !uses_recency(); }
 
   // What CanonicalOrder does not show: trees, and the generator's state.
   void AddTo(Digest& digest, uint32_t set) const;
@@ -90,8 +102,10 @@ class Replacement {
     trees_[set] = (trees_[set] & ~paths_[way].mask) | paths_[way].bits;
   }
   void BuildPaths();
-  uint32_t OtherVictim(uint32_t set);
-  uint32_t OldestWay(uint32_t set) const;
+  bool uses_recency() const {
+    return policy_ == TlbReplacement::kLru || policy_ == TlbReplacement::kFifo;
+  }
+  uint32_t RandomVictim() { return static_cast<uint32_t>(rng_.Below(ways_)); }
   uint32_t TreeVictim(uint64_t tree) const;
   uint32_t VictimInTree(uint64_t tree) const;
 
@@ -99,14 +113,15 @@ class Replacement {
   bool uses_trees_ = false;
   bool grouped_ = false;
   uint32_t ways_ = 1;
-  uint32_t group_ways_ = 1;       // leaves of one tree
-  std::vector<uint64_t> stamps_;  // lru, fifo: by entry
-  uint64_t now_ = 0;
+  uint32_t group_ways_ = 1;      // leaves of one tree
+  Recency recency_;              // lru: of touches; fifo: of fills
   std::vector<uint64_t> trees_;  // by set
   std::vector<Path> paths_;      // by way
-  // By the bits of one tree: where they point. Trees of up to 8 leaves have
-  // one; larger ones are walked.
-  std::vector<uint8_t> victims_;
+  // By the bits of one tree, those of `tree_mask_`: where they point. Trees of
+  // up to 8 leaves have one; larger ones are walked.
+  static constexpr uint32_t kMostLeafs = 8;
+  std::array<uint8_t, 1 << (kMostLeafs - 1)> leaf_of_{};
+  uint32_t tree_mask_ = 0;
   Rng rng_;
 };
 
@@ -117,9 +132,8 @@ inline uint32_t Replacement::TreeVictim(uint64_t tree) const {
     group = last + 1 == kGroups ? 0 : last + 1;
   }
   const uint64_t bits = tree >> (group * kGroupTreeBits);
-  const uint32_t leaf = victims_.empty()
-                            ? VictimInTree(bits)
-                            : victims_[bits & (victims_.size() - 1)];
+  const uint32_t leaf = group_ways_ <= kMostLeafs ? leaf_of_[bits & tree_mask_]
+                                                  : VictimInTree(bits);
   return group * group_ways_ + leaf;
 }
 
