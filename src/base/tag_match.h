@@ -9,6 +9,7 @@
 #ifndef LOOKASIDE_BASE_TAG_MATCH_H_
 #define LOOKASIDE_BASE_TAG_MATCH_H_
 
+#include <bit>
 #include <cstdint>
 
 #ifdef __SSE2__
@@ -66,6 +67,26 @@ inline uint64_t MatchTags(const uint32_t* tags, uint32_t count, uint32_t tag) {
     matches |= uint64_t{MatchTagFours<4>(tags + i, tag)} << i;
   }
   return matches & own;
+}
+
+// The first of `count` places whose tag is `tag` and of which `is_it(place)`
+// holds, or `count`. REQUIRES: count >= 1.
+template <typename Predicate>
+inline uint32_t FindTagged(const uint32_t* tags, uint32_t count, uint32_t tag,
+                           Predicate is_it) {
+  constexpr uint32_t kMost = 64;
+  uint32_t from = 0;
+  do {
+    const uint32_t rest = count - from;
+    uint64_t matches = MatchTags(tags + from, rest < kMost ? rest : kMost, tag);
+    for (; matches != 0; matches &= matches - 1) {
+      const uint32_t place =
+          from + static_cast<uint32_t>(std::countr_zero(matches));
+      if (is_it(place)) return place;
+    }
+    from += kMost;
+  } while (from < count);
+  return count;
 }
 
 }  // namespace lookaside

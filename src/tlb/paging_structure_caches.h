@@ -27,7 +27,6 @@
 #define LOOKASIDE_TLB_PAGING_STRUCTURE_CACHES_H_
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -39,7 +38,6 @@
 #include "lookaside/base/recency.h"
 #include "lookaside/base/tag_match.h"
 #include "lookaside/tlb/context_table.h"
-#include "lookaside/tlb/find_way.h"
 #include "lookaside/tlb/psc_config.h"
 
 namespace lookaside {
@@ -171,9 +169,6 @@ class PagingStructureCaches {
     bool operator==(const Array& other) const;
 
    private:
-    // More ways than this are searched by key.
-    static constexpr uint32_t kMostTags = 64;
-
     uint32_t SetOf(uint64_t key) const {
       return static_cast<uint32_t>(key >> kContextTagBits) & set_mask_;
     }
@@ -211,16 +206,10 @@ class PagingStructureCaches {
 inline size_t PagingStructureCaches::Array::Find(uint64_t key) const {
   if (ways_ == 0) return kMiss;
   const size_t first = size_t{SetOf(key)} << set_shift_;
-  if (ways_ > kMostTags) {
-    const uint32_t way = FindWay(&keys_[first], ways_, key);
-    return way == ways_ ? kMiss : first + way;
-  }
-  uint64_t matches = MatchTags(&tags_[first], ways_, TagOf(key));
-  for (; matches != 0; matches &= matches - 1) {
-    const size_t slot = first + static_cast<size_t>(std::countr_zero(matches));
-    if (keys_[slot] == key) return slot;
-  }
-  return kMiss;
+  const uint32_t way =
+      FindTagged(&tags_[first], ways_, TagOf(key),
+                 [&](uint32_t i) { return keys_[first + i] == key; });
+  return way == ways_ ? kMiss : first + way;
 }
 
 inline void PagingStructureCaches::Array::Insert(uint64_t key,

@@ -45,10 +45,8 @@ void Tlb::Divide(uint32_t mask) {
   set_shift_ = static_cast<uint32_t>(std::countr_zero(std::bit_ceil(ways_)));
   capacity_ = shares * sets_ * ways_;
   const size_t slots = size_t{shares} * sets_ << set_shift_;
-  keys_.assign(slots, kNoTlbKey);
+  slots_.assign(slots, Slot());
   tags_.assign(slots + kTagBlock, 0);
-  flags_.assign(slots, 0);
-  cold_.assign(slots, Cold());
   held_ = 0;
   counts_ = {};
   fractured_ = 0;
@@ -65,22 +63,24 @@ uint32_t Tlb::SetActiveThreads(uint32_t mask) {
   return dropped;
 }
 
-TlbEntry Tlb::EntryAt(uint32_t slot) const {
-  const TlbKey key = keys_[slot];
-  return {PageOfKey(key),     cold_[slot].frame, ContextOf(key),    SizeOf(key),
-          cold_[slot].origin, flags_[slot],      cold_[slot].thread};
-}
-
-// A free way of the set, or ways_: the one that the trees point to, else the
-// lowest. So a set fills in the order in which it will be replaced, and a
-// sweep of more pages than ways never hits, from the first page on.
-uint32_t Tlb::FindFreeWay(uint32_t first_slot) {
-  const TlbKey* const keys = &keys_[first_slot];
+// The way that a new entry takes, touched: a free one, the one that the trees
+// point to, else the lowest; without any the policy's victim. So a set fills
+// in the order in which it will be replaced, and a sweep of more pages than
+// ways never hits, from the first page on.
+uint32_t Tlb::TakeWay(uint32_t first_slot) {
+  const uint32_t set = SetOf(first_slot);
+  const uint32_t* const tags = &tags_[first_slot];
+  uint32_t way = ways_;
   if (replacement_.uses_trees()) {
-    const uint32_t victim = replacement_.Victim(SetOf(first_slot));
-    if (keys[victim] == kNoTlbKey) return victim;
+    const uint32_t victim = replacement_.Victim(set);
+    if (tags[victim] == 0) way = victim;
   }
-  return static_cast<uint32_t>(std::find(keys, keys + ways_, kNoTlbKey) - keys);
+  if (way == ways_) {
+    way = FindTagged(tags, ways_, 0, [](uint32_t) { return true; });
+  }
+  if (way == ways_) return replacement_.ReplaceVictim(set);
+  replacement_.OnFill(set, way);
+  return way;
 }
 
 bool Tlb::InShareOf(uint32_t slot, ThreadSlot thread) const {
@@ -102,20 +102,20 @@ uint32_t Tlb::DropPage(const TlbContext& context, VirtPage page, bool globals) {
   }
   if (fractured_ == 0) return dropped;
   return dropped + DropIf([&](uint32_t slot) {
-           const PageSize origin = cold_[slot].origin;
-           const ContextTag tag = ContextOf(keys_[slot]);
-           return origin != SizeOf(keys_[slot]) &&
-                  (tag == context.tag || (globals && tag == context.global)) &&
+           const TlbEntry entry = EntryAt(slot);
+           return entry.origin != entry.size &&
+                  (entry.context == context.tag ||
+                   (globals && entry.context == context.global)) &&
                   InShareOf(slot, context.thread) &&
-                  PageIndex(PageOfKey(keys_[slot]), origin) ==
-                      PageIndex(page, origin);
+                  PageIndex(entry.page, entry.origin) ==
+                      PageIndex(page, entry.origin);
          });
 }
 
 uint32_t Tlb::DropWithin(ContextTag context, VirtPage first, PageSize size) {
   if (size != PageSize::k4K || config_.smt != TlbSmt::kCompetitive) {
     return DropIf([&](uint32_t slot) {
-      const TlbKey key = keys_[slot];
+      const TlbKey key = slots_[slot].key;
       return ContextOf(key) == context && SizeOf(key) <= size &&
              PageIndex(PageOfKey(key), size) == PageIndex(first, size);
     });
@@ -142,7 +142,7 @@ uint32_t Tlb::TakePcidSlot(ContextTag context, ThreadSlot thread) {
 
 void Tlb::AddTo(Digest& digest, const ContextTable& contexts) const {
   if (config_.smt == TlbSmt::kPartitioned) digest.Add(active_);
-  const auto sets = static_cast<uint32_t>(keys_.size()) >> set_shift_;
+  const auto sets = static_cast<uint32_t>(slots_.size()) >> set_shift_;
   digest.Add(size());
   for (uint32_t set = 0; set < sets; ++set) AddSetTo(digest, contexts, set);
   replacement_.AddGeneratorTo(digest);
@@ -153,7 +153,7 @@ void Tlb::AddSetTo(Digest& digest, const ContextTable& contexts,
                    uint32_t set) const {
   for (uint32_t way : replacement_.CanonicalOrder(set)) {
     const uint32_t slot = (set << set_shift_) + way;
-    const bool valid = keys_[slot] != kNoTlbKey;
+    const bool valid = slots_[slot].key != kNoTlbKey;
     if (!valid && !replacement_.OrderIsPosition()) continue;
     digest.Add(valid);  // an entry of zeros is not a free way
     if (!valid) continue;
@@ -174,13 +174,13 @@ void Tlb::CheckInvariants() const {
   std::array<uint32_t, kPageSizes> counts{};
   uint32_t fractured = 0;
   uint32_t globals = 0;
-  for (uint32_t slot = 0; slot < keys_.size(); ++slot) {
-    const TlbKey key = keys_[slot];
+  for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    const TlbKey key = slots_[slot].key;
     if (key == kNoTlbKey) continue;
     const PageSize size = SizeOf(key);
     ++counts[Index(size)];
-    if (cold_[slot].origin != size) ++fractured;
-    if ((flags_[slot] & kTlbGlobal) != 0) ++globals;
+    if (slots_[slot].origin != size) ++fractured;
+    if ((slots_[slot].flags & kTlbGlobal) != 0) ++globals;
     LOOKASIDE_CHECK(WayOf(slot) < ways_);
     LOOKASIDE_CHECK(tags_[slot] == TagOf(key));
     const uint32_t first = slot - WayOf(slot);
@@ -191,7 +191,7 @@ void Tlb::CheckInvariants() const {
     }
     LOOKASIDE_CHECK(own_set);
     for (uint32_t other = slot + 1; other < first + ways_; ++other) {
-      LOOKASIDE_CHECK(keys_[other] != key);
+      LOOKASIDE_CHECK(slots_[other].key != key);
     }
   }
   LOOKASIDE_CHECK(counts == counts_);

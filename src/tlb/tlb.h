@@ -35,7 +35,6 @@
 
 #include "lookaside/base/digest.h"
 #include "lookaside/base/tag_match.h"
-#include "lookaside/tlb/find_way.h"
 #include "lookaside/tlb/pcid_slots.h"
 #include "lookaside/tlb/replacement.h"
 #include "lookaside/tlb/set_index.h"
@@ -68,14 +67,14 @@ class Tlb {
   uint32_t size() const { return held_; }
 
   // Slots are numbered from 0 to this, some always empty.
-  uint32_t slots() const { return static_cast<uint32_t>(keys_.size()); }
+  uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
 
   // The rest take slots that Find or Insert returned, unchanged since.
   void OnHit(uint32_t slot) { replacement_.OnHit(SetOf(slot), WayOf(slot)); }
-  uint8_t flags(uint32_t slot) const { return flags_[slot]; }
-  void SetDirty(uint32_t slot) { flags_[slot] |= kTlbDirty; }
+  uint8_t flags(uint32_t slot) const { return slots_[slot].flags; }
+  void SetDirty(uint32_t slot) { slots_[slot].flags |= kTlbDirty; }
   // Also of an empty slot, whose context is then 0.
-  TlbEntry EntryAt(uint32_t slot) const;
+  TlbEntry EntryAt(uint32_t slot) const { return EntryOf(slots_[slot]); }
   void Drop(uint32_t slot);
 
   struct Inserted {
@@ -101,7 +100,8 @@ class Tlb {
   // Entries whose context tag `drop` says yes to.
   template <typename Predicate>
   uint32_t DropContextsIf(Predicate drop) {
-    return DropIf([&](uint32_t slot) { return drop(ContextOf(keys_[slot])); });
+    return DropIf(
+        [&](uint32_t slot) { return drop(ContextOf(slots_[slot].key)); });
   }
 
   // MOV to CR3: takes a PCID slot, where the array has a limit of them.
@@ -120,16 +120,31 @@ class Tlb {
   void CheckInvariants() const;
 
  private:
-  // More ways than this are searched by key.
-  static constexpr uint32_t kMostTags = 64;
-
-  // What is read only when an entry moves or is flushed.
-  struct Cold {
+  // What a slot holds; `key` is kNoTlbKey where it is empty.
+  struct Slot {
+    TlbKey key = kNoTlbKey;
     FrameNumber frame;
+    uint8_t flags = 0;  // TlbFlag
     PageSize origin = PageSize::k4K;
     ThreadSlot thread;
   };
 
+  static TlbEntry EntryOf(const Slot& slot) {
+    return {PageOfKey(slot.key), slot.frame,  ContextOf(slot.key),
+            SizeOf(slot.key),    slot.origin, slot.flags,
+            slot.thread};
+  }
+  // Whether the counters of invariant 3 are surely the same with either.
+  static bool CountAlike(const Slot& a, const Slot& b) {
+    return SizeOf(a.key) == SizeOf(b.key) && a.origin == b.origin &&
+           ((a.flags ^ b.flags) & kTlbGlobal) == 0;
+  }
+  // Adds `entries` (1 or -1) to the counters of invariant 3.
+  void Count(const Slot& slot, uint32_t entries) {
+    counts_[Index(SizeOf(slot.key))] += entries;
+    if (slot.origin != SizeOf(slot.key)) fractured_ += entries;
+    if ((slot.flags & kTlbGlobal) != 0) globals_ += entries;
+  }
   uint32_t TakePcidSlot(ContextTag context, ThreadSlot thread);
   void Divide(uint32_t mask);
   // Slots of a set are `1 << set_shift_` apart, so that set and way come from
@@ -143,8 +158,7 @@ class Tlb {
            << set_shift_;
   }
   uint32_t FindKey(uint32_t first_slot, TlbKey key) const;
-  uint32_t FindFreeWay(uint32_t first_slot);
-  void Store(uint32_t slot, TlbKey key, const TlbEntry& entry);
+  uint32_t TakeWay(uint32_t first_slot);
   bool InShareOf(uint32_t slot, ThreadSlot thread) const;
   void AddSetTo(Digest& digest, const ContextTable& contexts,
                 uint32_t set) const;
@@ -161,11 +175,9 @@ class Tlb {
   uint32_t set_shift_ = 0;
   uint32_t capacity_ = 0;  // entries of all shares
   SetIndex set_index_;
-  std::vector<TlbKey> keys_;    // by slot, like the next three
-  std::vector<uint32_t> tags_;  // TagOf(key), 0 if empty
-  std::vector<uint8_t> flags_;  // TlbFlag
-  std::vector<Cold> cold_;
-  uint32_t held_ = 0;  // entries
+  std::vector<Slot> slots_;
+  std::vector<uint32_t> tags_;  // by slot: TagOf(key), 0 if empty
+  uint32_t held_ = 0;           // entries
   std::array<uint32_t, kPageSizes> counts_{};
   uint32_t fractured_ = 0;
   uint32_t globals_ = 0;
@@ -176,39 +188,17 @@ class Tlb {
 // Tags first: a set's keys span more lines than they do, and need more
 // comparisons (BM_TlbLookup in bench/tlb_benchmark.cc).
 inline uint32_t Tlb::FindKey(uint32_t first_slot, TlbKey key) const {
-  if (ways_ > kMostTags) {
-    const uint32_t way = FindWay(&keys_[first_slot], ways_, key);
-    return way == ways_ ? kMiss : first_slot + way;
-  }
-  uint64_t matches = MatchTags(&tags_[first_slot], ways_, TagOf(key));
-  for (; matches != 0; matches &= matches - 1) {
-    const uint32_t slot =
-        first_slot + static_cast<uint32_t>(std::countr_zero(matches));
-    if (keys_[slot] == key) return slot;
-  }
-  return kMiss;
+  const uint32_t way =
+      FindTagged(&tags_[first_slot], ways_, TagOf(key),
+                 [&](uint32_t i) { return slots_[first_slot + i].key == key; });
+  return way == ways_ ? kMiss : first_slot + way;
 }
 
 inline void Tlb::Drop(uint32_t slot) {
-  const PageSize size = SizeOf(keys_[slot]);
   --held_;
-  --counts_[Index(size)];
-  fractured_ -= cold_[slot].origin != size;
-  globals_ -= (flags_[slot] & kTlbGlobal) != 0;
-  keys_[slot] = kNoTlbKey;
+  Count(slots_[slot], ~uint32_t{0});
+  slots_[slot] = Slot();
   tags_[slot] = 0;
-  flags_[slot] = 0;
-}
-
-inline void Tlb::Store(uint32_t slot, TlbKey key, const TlbEntry& entry) {
-  keys_[slot] = key;
-  tags_[slot] = TagOf(key);
-  flags_[slot] = entry.flags;
-  cold_[slot] = {entry.frame, entry.origin, entry.thread};
-  ++held_;
-  ++counts_[Index(entry.size)];
-  fractured_ += entry.origin != entry.size;
-  globals_ += (entry.flags & kTlbGlobal) != 0;
 }
 
 // In the header, since a miss inserts twice: BM_UniformRandom.
@@ -219,18 +209,27 @@ inline Tlb::Inserted Tlb::Insert(const TlbEntry& entry,
     result.dropped = OnLoadContext(entry.context, entry.thread);
   }
   const uint32_t first = FirstSlot(entry.thread, entry.page, entry.size);
-  const uint32_t set = SetOf(first);
   // A full array has no free way to look for; BM_TlbFill takes a fifth less.
-  uint32_t way = held_ == capacity_ ? ways_ : FindFreeWay(first);
-  if (way == ways_) way = replacement_.Victim(set);
+  const uint32_t way = held_ == capacity_
+                           ? replacement_.ReplaceVictim(SetOf(first))
+                           : TakeWay(first);
   result.slot = first + way;
-  if (keys_[result.slot] != kNoTlbKey) {
-    result.displaced = true;
-    if (evicted != nullptr) *evicted = EntryAt(result.slot);
-    Drop(result.slot);
+  Slot& slot = slots_[result.slot];
+  const Slot filled{MakeTlbKey(entry.context, entry.page, entry.size),
+                    entry.frame, entry.flags, entry.origin, entry.thread};
+  result.displaced = slot.key != kNoTlbKey;
+  if (!result.displaced) {
+    ++held_;
+    Count(filled, 1);
+  } else {
+    if (evicted != nullptr) *evicted = EntryOf(slot);
+    if (!CountAlike(slot, filled)) {
+      Count(slot, ~uint32_t{0});
+      Count(filled, 1);
+    }
   }
-  Store(result.slot, MakeTlbKey(entry.context, entry.page, entry.size), entry);
-  replacement_.OnFill(set, way);
+  slot = filled;
+  tags_[result.slot] = TagOf(filled.key);
   return result;
 }
 
@@ -238,8 +237,8 @@ template <typename Predicate>
 uint32_t Tlb::DropIf(Predicate drop) {
   if (size() == 0) return 0;
   uint32_t dropped = 0;
-  for (uint32_t slot = 0; slot < keys_.size(); ++slot) {
-    if (keys_[slot] == kNoTlbKey || !drop(slot)) continue;
+  for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    if (slots_[slot].key == kNoTlbKey || !drop(slot)) continue;
     Drop(slot);
     ++dropped;
   }

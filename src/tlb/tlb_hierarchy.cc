@@ -32,6 +32,7 @@ TlbHierarchy::TlbHierarchy(const TlbHierarchyConfig& config, uint32_t threads,
     if (banks.count == 1 && !unified_first_level_) {
       only_first_4k_[static_cast<size_t>(side)] = banks.arrays[0];
     }
+    plain_[static_cast<size_t>(side)] = MakePlain(side);
   }
 }
 
@@ -59,28 +60,21 @@ TlbHierarchy::Level TlbHierarchy::MakeLevel(uint32_t number,
   return level;
 }
 
-uint8_t TlbHierarchy::ArrayFor(const Level& level, VirtPage page,
-                               PageSize size) const {
-  const std::optional<PageSize> held = level.held_as[Index(size)];
-  if (!held) return kNone;
-  return level.banks[Index(*held)].Of(PageIndex(page, *held));
+TlbHierarchy::Plain TlbHierarchy::MakePlain(AccessSide side) const {
+  constexpr size_t k4K = Index(PageSize::k4K);
+  const Banks& first = level(1, side).banks[k4K];
+  const Banks& second = level(2, side).banks[k4K];
+  if (inclusion_ != TlbInclusion::kNone || first.count != 1) return {};
+  if (second.count > 1) return {};
+  return {first.arrays[0], second.empty() ? kNone : second.arrays[0]};
 }
 
-bool TlbHierarchy::FindIn(const Level& level, const TlbContext& context,
-                          VirtPage page, Found& found) const {
-  for (PageSize size : kAllPageSizes) {
+bool TlbHierarchy::HoldsLarge(const Level& level) const {
+  for (const PageSize size : {PageSize::k2M, PageSize::k1G}) {
     const Banks& banks = level.banks[Index(size)];
-    if (banks.empty()) continue;
-    const uint8_t array = banks.Of(PageIndex(page, size));
-    const Tlb& tlb = arrays_[array];
-    if (!tlb.HoldsSize(size)) continue;
-    const uint32_t slot = tlb.Find(context, page, size);
-    if (slot == Tlb::kMiss) continue;
-    found.array = array;
-    found.flags = tlb.flags(slot);
-    found.size = size;
-    found.slot = slot;
-    return true;
+    for (uint8_t i = 0; i < banks.count; ++i) {
+      if (arrays_[banks.arrays[i]].HoldsSize(size)) return true;
+    }
   }
   return false;
 }
@@ -98,11 +92,10 @@ TlbHierarchy::Found TlbHierarchy::Lookup(AccessSide side,
   return hit;
 }
 
-TlbHierarchy::Found TlbHierarchy::LookupSecond(
-    AccessSide side, const TlbContext& context, VirtPage page,
-    std::span<TlbCounters> counters) {
-  Found second;
-  if (!FindIn(level(2, side), context, page, second)) return second;
+TlbHierarchy::Found TlbHierarchy::MoveUp(AccessSide side,
+                                         const TlbContext& context,
+                                         VirtPage page, const Found& second,
+                                         std::span<TlbCounters> counters) {
   Tlb& stlb = arrays_[second.array];
   TlbEntry entry = stlb.EntryAt(second.slot);
   entry.thread = context.thread;  // a sibling may have filled a global one
@@ -118,25 +111,14 @@ TlbHierarchy::Found TlbHierarchy::LookupSecond(
   return found;
 }
 
-TlbHierarchy::Found TlbHierarchy::Fill(AccessSide side, VirtPage page,
-                                       const TlbEntry& walked,
-                                       std::span<TlbCounters> counters) {
+TlbHierarchy::Found TlbHierarchy::FillAny(AccessSide side, VirtPage page,
+                                          const TlbEntry& walked,
+                                          std::span<TlbCounters> counters) {
+  had_large_ |= walked.size != PageSize::k4K;
   if (inclusion_ != TlbInclusion::kExclusive) {
     FillSecond(side, page, walked, counters);
   }
   return FillFirst(side, page, walked, counters);
-}
-
-inline uint32_t TlbHierarchy::Insert(uint8_t array, const TlbEntry& entry,
-                                     std::optional<TlbEntry>& evicted,
-                                     std::span<TlbCounters> counters) {
-  const bool tell = inclusion_ != TlbInclusion::kNone;
-  const Tlb::Inserted inserted =
-      arrays_[array].Insert(entry, tell ? &evicted : nullptr);
-  ++counters[array].fills;
-  counters[array].evictions += inserted.displaced;
-  counters[array].invalidated += inserted.dropped;
-  return inserted.slot;
 }
 
 TlbHierarchy::Found TlbHierarchy::FillFirst(AccessSide side, VirtPage page,
@@ -149,7 +131,8 @@ TlbHierarchy::Found TlbHierarchy::FillFirst(AccessSide side, VirtPage page,
   found.flags = entry.flags;
   found.size = entry.size;
   std::optional<TlbEntry> evicted;
-  found.slot = Insert(found.array, Piece(entry, page, size), evicted, counters);
+  found.slot =
+      Insert(found.array, Piece(entry, page, size), counters, &evicted);
   if (evicted && inclusion_ == TlbInclusion::kExclusive) {
     FillSecond(side, evicted->page, *evicted, counters);
   }
@@ -170,7 +153,7 @@ void TlbHierarchy::FillSecond(AccessSide side, VirtPage page,
     if (held != Tlb::kMiss) arrays_[array].Drop(held);
   }
   std::optional<TlbEntry> evicted;
-  Insert(array, Piece(entry, page, *size), evicted, counters);
+  Insert(array, Piece(entry, page, *size), counters, &evicted);
   if (evicted && inclusion_ == TlbInclusion::kInclusive) {
     DropFromFirst(*evicted, counters);
   }
@@ -194,14 +177,6 @@ void TlbHierarchy::CountHit(AccessSide side, VirtPage page, const Found& found,
   }
   ++counters[ArrayFor(level(1, side), page, found.size)].misses;
   ++counters[found.second_array].hits;
-}
-
-void TlbHierarchy::CountMiss(AccessSide side, VirtPage page, PageSize size,
-                             std::span<TlbCounters> counters) const {
-  for (int number : {1, 2}) {
-    const uint8_t array = ArrayFor(level(number, side), page, size);
-    if (array != kNone) ++counters[array].misses;
-  }
 }
 
 void TlbHierarchy::SetDirty(const TlbContext& context, VirtPage page) {

@@ -69,17 +69,15 @@ class TlbHierarchy {
 
   // Lookup for one whose first level is known to have missed.
   Found LookupSecond(AccessSide side, const TlbContext& context, VirtPage page,
-                     std::span<TlbCounters> counters);
+                     std::span<TlbCounters> counters) {
+    Found second;
+    if (!FindIn(level(2, side), context, page, second)) return second;
+    return MoveUp(side, context, page, second, counters);
+  }
 
   // Whether the first level of that side holds nothing but 4K entries.
   bool first_holds_only_4k(AccessSide side) const {
-    for (const PageSize size : {PageSize::k2M, PageSize::k1G}) {
-      const Banks& banks = level(1, side).banks[Index(size)];
-      for (uint8_t i = 0; i < banks.count; ++i) {
-        if (arrays_[banks.arrays[i]].HoldsSize(size)) return false;
-      }
-    }
-    return true;
+    return !had_large_ || !HoldsLarge(level(1, side));
   }
 
   // The only first-level array that holds 4K entries of that side, or kNone
@@ -94,7 +92,16 @@ class TlbHierarchy {
   // Installs what a walk for `page` found; `walked.size` is the page's.
   // REQUIRES: Lookup finds nothing for that side, page and context.
   Found Fill(AccessSide side, VirtPage page, const TlbEntry& walked,
-             std::span<TlbCounters> counters);
+             std::span<TlbCounters> counters) {
+    const Plain& plain = plain_[static_cast<size_t>(side)];
+    if (plain.first == kNone || walked.size != PageSize::k4K) {
+      return FillAny(side, page, walked, counters);
+    }
+    if (plain.second != kNone) Insert(plain.second, walked, counters);
+    return {.array = plain.first,
+            .flags = walked.flags,
+            .slot = Insert(plain.first, walked, counters)};
+  }
 
   // One lookup of each level asked, that ended in the hit `found` or in a
   // walk that found a page of `size`.
@@ -149,31 +156,105 @@ class TlbHierarchy {
     // The entry size in which a page of each size is held; nothing: it is not.
     std::array<std::optional<PageSize>, kPageSizes> held_as;
   };
+  // Where a 4K page of one side goes when no more need be asked: one array of
+  // each level (kNone: the second holds none) and inclusion none. `first` is
+  // kNone where that is not so. For BM_UniformRandom.
+  struct Plain {
+    uint8_t first = kNone;
+    uint8_t second = kNone;
+  };
 
   const Level& level(int number, AccessSide side) const {
     return levels_[static_cast<size_t>(number - 1)][static_cast<size_t>(side)];
   }
   Level MakeLevel(uint32_t number, AccessSide side) const;
+  Plain MakePlain(AccessSide side) const;
+  bool HoldsLarge(const Level& level) const;
   uint8_t ArrayFor(const Level& level, VirtPage page, PageSize size) const;
   // Whether it is there; then `found` says where, but for the level.
   bool FindIn(const Level& level, const TlbContext& context, VirtPage page,
-              Found& found) const;
+              Found& found) const {
+    return FindSize(level, context, page, PageSize::k4K, found) ||
+           (had_large_ &&
+            (FindSize(level, context, page, PageSize::k2M, found) ||
+             FindSize(level, context, page, PageSize::k1G, found)));
+  }
+  bool FindSize(const Level& level, const TlbContext& context, VirtPage page,
+                PageSize size, Found& found) const;
+  // After a hit of the second level: takes it to the first.
+  Found MoveUp(AccessSide side, const TlbContext& context, VirtPage page,
+               const Found& second, std::span<TlbCounters> counters);
+  Found FillAny(AccessSide side, VirtPage page, const TlbEntry& walked,
+                std::span<TlbCounters> counters);
   Found FillFirst(AccessSide side, VirtPage page, const TlbEntry& entry,
                   std::span<TlbCounters> counters);
   void FillSecond(AccessSide side, VirtPage page, const TlbEntry& entry,
                   std::span<TlbCounters> counters);
-  // Returns the slot; tells what was evicted where the inclusion rules ask.
+  // Returns the slot; what was evicted is left in `evicted`, if given.
   uint32_t Insert(uint8_t array, const TlbEntry& entry,
-                  std::optional<TlbEntry>& evicted,
-                  std::span<TlbCounters> counters);
+                  std::span<TlbCounters> counters,
+                  std::optional<TlbEntry>* evicted = nullptr);
   void DropFromFirst(const TlbEntry& evicted, std::span<TlbCounters> counters);
 
   TlbInclusion inclusion_;
   std::vector<Tlb> arrays_;
   std::array<std::array<Level, 2>, 2> levels_;          // [level - 1][side]
   std::array<uint8_t, 2> only_first_4k_{kNone, kNone};  // by side
+  std::array<Plain, 2> plain_;                          // by side
   bool unified_first_level_ = false;
+  bool had_large_ = false;  // an entry of more than 4K was ever inserted
 };
+
+// ---------------------------------------------------------------------------
+// Implementation of what every miss does (BM_UniformRandom).
+
+inline bool TlbHierarchy::FindSize(const Level& level,
+                                   const TlbContext& context, VirtPage page,
+                                   PageSize size, Found& found) const {
+  const Banks& banks = level.banks[Index(size)];
+  if (banks.empty()) return false;
+  const uint8_t array = banks.Of(PageIndex(page, size));
+  const Tlb& tlb = arrays_[array];
+  if (!tlb.HoldsSize(size)) return false;
+  const uint32_t slot = tlb.Find(context, page, size);
+  if (slot == Tlb::kMiss) return false;
+  found.array = array;
+  found.flags = tlb.flags(slot);
+  found.size = size;
+  found.slot = slot;
+  return true;
+}
+
+inline uint32_t TlbHierarchy::Insert(uint8_t array, const TlbEntry& entry,
+                                     std::span<TlbCounters> counters,
+                                     std::optional<TlbEntry>* evicted) {
+  const Tlb::Inserted inserted = arrays_[array].Insert(entry, evicted);
+  TlbCounters& counter = counters[array];
+  ++counter.fills;
+  counter.evictions += inserted.displaced;
+  counter.invalidated += inserted.dropped;
+  return inserted.slot;
+}
+
+inline uint8_t TlbHierarchy::ArrayFor(const Level& level, VirtPage page,
+                                      PageSize size) const {
+  const std::optional<PageSize> held = level.held_as[Index(size)];
+  if (!held) return kNone;
+  return level.banks[Index(*held)].Of(PageIndex(page, *held));
+}
+
+inline void TlbHierarchy::CountMiss(AccessSide side, VirtPage page,
+                                    PageSize size,
+                                    std::span<TlbCounters> counters) const {
+  const Plain& plain = plain_[static_cast<size_t>(side)];
+  const bool is_plain = plain.first != kNone && size == PageSize::k4K;
+  const uint8_t first =
+      is_plain ? plain.first : ArrayFor(level(1, side), page, size);
+  const uint8_t second =
+      is_plain ? plain.second : ArrayFor(level(2, side), page, size);
+  ++counters[first].misses;
+  if (second != kNone) ++counters[second].misses;
+}
 
 }  // namespace lookaside
 

@@ -32,6 +32,18 @@ TEST(TagMatch, FindsEveryEqualTagAndNoOther) {
   }
 }
 
+TEST(TagMatch, FindsTheFirstThatIsIt) {
+  for (uint32_t count : {1u, 3u, 8u, 20u, 64u, 65u, 130u, 200u}) {
+    std::vector<uint32_t> tags(count, 7);
+    tags.resize(count + kTagBlock, 7);
+    for (uint32_t it = 0; it <= count; ++it) {
+      const auto is_it = [it](uint32_t place) { return place >= it; };
+      EXPECT_EQ(FindTagged(tags.data(), count, 7, is_it), it);
+      EXPECT_EQ(FindTagged(tags.data(), count, 9, is_it), count);
+    }
+  }
+}
+
 TEST(TagMatch, NoKeyHasTheTagOfAnEmptyPlace) {
   EXPECT_NE(TagOf(0), 0u);
   EXPECT_NE(TagOf(0x0000000100000001u), 0u);
