@@ -17,6 +17,7 @@ struct NodeIdTag;
 struct PcidTag;
 struct VpidTag;
 struct ThreadSlotTag;
+struct TreeIdTag;
 
 // A hardware thread of the machine, 0 .. machine.cpus() - 1. Threads of one
 // core are adjacent, cores of one socket are adjacent.
@@ -31,6 +32,8 @@ using Pcid = TypedInt<PcidTag, uint16_t>;
 using Vpid = TypedInt<VpidTag, uint16_t>;
 // Which hardware thread of its core: 0 .. threads_per_core - 1.
 using ThreadSlot = TypedInt<ThreadSlotTag, uint8_t>;
+// A page table from its root down, for as long as it exists; never reused.
+using TreeId = TypedInt<TreeIdTag, uint32_t>;
 
 }  // namespace lookaside
 

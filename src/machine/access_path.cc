@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lookaside/base/check.h"
+#include "lookaside/pagetable/page_table.h"
 
 namespace lookaside {
 namespace {
@@ -21,11 +22,26 @@ bool Permits(uint8_t flags, const WalkAccess& access) {
 }
 
 uint8_t FlagsOf(const WalkResult& walk) {
-  return static_cast<uint8_t>((walk.permissions.writable ? kTlbWritable : 0) |
-                              (walk.permissions.user ? kTlbUser : 0) |
-                              (walk.permissions.nx ? kTlbNoExecute : 0) |
-                              (walk.dirty ? kTlbDirty : 0) |
-                              (walk.global ? kTlbGlobal : 0));
+  return static_cast<uint8_t>(
+      (walk.permissions.writable ? kTlbWritable : 0) |
+      (walk.permissions.user ? kTlbUser : 0) |
+      (walk.permissions.nx ? kTlbNoExecute : 0) | (walk.dirty ? kTlbDirty : 0) |
+      (walk.stale ? kTlbStale : 0) | (walk.global ? kTlbGlobal : 0));
+}
+
+// Whether the entry gives nothing that the tree does not.
+bool GivesNoMore(const TlbEntry& entry, const Translation& now) {
+  const LeafEntry& leaf = now.leaf;
+  const uint64_t frame =
+      leaf.pte.frame().value() + entry.page.value() - leaf.page.value();
+  if (entry.page < leaf.page || entry.frame.value() != frame) return false;
+  const bool writable = (entry.flags & kTlbWritable) != 0;
+  const bool user = (entry.flags & kTlbUser) != 0;
+  const bool nx = (entry.flags & kTlbNoExecute) != 0;
+  const bool dirty = (entry.flags & kTlbDirty) != 0;
+  return (!writable || now.permissions.writable) &&
+         (!user || now.permissions.user) && (nx || !now.permissions.nx) &&
+         (!dirty || leaf.pte.dirty());
 }
 
 WalkAccess UserAccess(AccessSide side, bool write) {
@@ -85,8 +101,9 @@ size_t AccessPath::Play(std::span<const TraceEvent> events) {
 inline bool AccessPath::HitsFirstLevel(EventKind kind, uint64_t page) {
   // Of the flags that matter to the kind, those that must be set.
   constexpr uint8_t kStoreFlags = kTlbUser | kTlbWritable | kTlbDirty;
-  constexpr uint8_t kMatter[] = {kTlbUser | kTlbNoExecute, kTlbUser,
-                                 kStoreFlags, kStoreFlags};
+  constexpr uint8_t kMatter[] = {kTlbUser | kTlbNoExecute | kTlbStale,
+                                 kTlbUser | kTlbStale, kStoreFlags | kTlbStale,
+                                 kStoreFlags | kTlbStale};
   constexpr uint8_t kWanted[] = {kTlbUser, kTlbUser, kStoreFlags, kStoreFlags};
   const auto number = static_cast<unsigned>(kind);
   const AccessSide side =
@@ -253,6 +270,7 @@ bool AccessPath::Translate(AccessSide side, uint64_t page, bool write) {
   const bool denied =
       found.level != 0 && !Permits(found.flags, UserAccess(side, write));
   if (found.level == 0 || denied) return Walk(side, virt_page, write, denied);
+  if ((found.flags & kTlbStale) != 0) UseStale(virt_page, write, found);
   TranslationCounters& counters = r_.cpu.counters().translation;
   if (found.level == 1) {
     r_.cpu.Charge(CostKind::kL1Tlb, Cycles(tlb.latency(found.array)));
@@ -273,6 +291,7 @@ void AccessPath::Remember(AccessSide side, uint64_t page,
                           const TlbHierarchy::Found& found) {
   last_.array[static_cast<size_t>(side)] = found.array;
   if (r_.core.tlb.has_unified_first_level()) last_.Clear();
+  if ((found.flags & kTlbStale) != 0) return last_.Clear(side);
   RememberPage(side, page, found.flags);
 }
 
@@ -286,7 +305,8 @@ WalkResult AccessPath::RunWalker(VirtPage page, WalkAccess access) {
                             .levels = r_.levels,
                             .tag = r_.cpu.tlb_context().tag,
                             .page = page,
-                            .access = access};
+                            .access = access,
+                            .source = r_.cpu.tree().value()};
   WalkResult walk = r_.walker.Walk(request, walk_resources_);
   if (r_.costs.refill) walk.cycles = *r_.costs.refill;
   const Cycles now = r_.cpu.clock();
@@ -308,7 +328,10 @@ bool AccessPath::Walk(AccessSide side, VirtPage page, bool write, bool denied) {
   const TlbContext& context = r_.cpu.tlb_context();
   TlbHierarchy& tlb = r_.core.tlb;
   tlb.CountMiss(side, page, walk.size, tlb_counters_);
-  if (denied) tlb.DropPage(context, page, true, tlb_counters_);
+  if (denied) {
+    tlb.DropPage(context, page, true, tlb_counters_);
+    ++r_.checks.spurious;
+  }
   TlbEntry entry;
   entry.page = AlignDown(page, walk.size);
   entry.frame = walk.frame;
@@ -317,10 +340,32 @@ bool AccessPath::Walk(AccessSide side, VirtPage page, bool write, bool denied) {
   entry.origin = walk.size;
   entry.flags = FlagsOf(walk);
   entry.thread = context.thread;
-  const TlbHierarchy::Found found = tlb.Fill(side, page, entry, tlb_counters_);
+  entry.source = walk.source;
+  TlbHierarchy::Found found = tlb.Fill(side, page, entry, tlb_counters_);
+  if (walk.stale) UseStale(page, write, found);
   if (tlb.is_inclusive() || denied) last_.Clear();
   Remember(side, StartOf(page).value() >> kPageShift, found);
   return true;
+}
+
+// A marked entry serves an access: is it right after all, and if not, had its
+// end been promised?
+void AccessPath::UseStale(VirtPage page, bool write,
+                          TlbHierarchy::Found& found) {
+  Tlb& array = r_.core.tlb.array(found.array);
+  const TlbEntry entry = array.EntryAt(found.slot);
+  const PageTable table(r_.cpu.space().root, r_.levels);
+  const std::optional<Translation> now = table.Lookup(r_.memory.tables, page);
+  const StaleEntries::Use use{.cpu = r_.cpu.id(),
+                              .page = page,
+                              .write = write,
+                              .now_right = now && GivesNoMore(entry, *now),
+                              .now = r_.cpu.clock()};
+  const std::optional<TreeId> tree =
+      r_.stale.OnUse(use, entry.source, r_.checks);
+  if (!tree) return;
+  array.SetStale(found.slot, false, tree->value());
+  found.flags = array.flags(found.slot);
 }
 
 bool AccessPath::AssistDirty(VirtPage page) {

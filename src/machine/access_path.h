@@ -27,9 +27,11 @@
 
 #include "lookaside/base/address.h"
 #include "lookaside/cost/cost_model.h"
+#include "lookaside/machine/check_counters.h"
 #include "lookaside/machine/core.h"
 #include "lookaside/machine/cpu.h"
 #include "lookaside/machine/fault.h"
+#include "lookaside/machine/stale_entries.h"
 #include "lookaside/pagetable/page_table_lines.h"
 #include "lookaside/pagetable/page_walker.h"
 #include "lookaside/pagetable/physical_memory.h"
@@ -50,6 +52,8 @@ struct AccessResources {
   PhysicalMemory& memory;
   const PageWalker& walker;
   const CostModel& costs;
+  StaleEntries& stale;
+  CheckCounters& checks;
   NodeId node;  // of the CPU
   int levels;   // of paging
   Pacing pacing;
@@ -90,6 +94,7 @@ class AccessPath {
   bool AssistDirty(VirtPage page);
   WalkResult RunWalker(VirtPage page, WalkAccess access);
   void CountWalk(const WalkResult& walk);
+  void UseStale(VirtPage page, bool write, TlbHierarchy::Found& found);
   void Raise(const WalkResult& walk, VirtPage page, WalkAccess access);
   void Remember(AccessSide side, uint64_t page,
                 const TlbHierarchy::Found& found);

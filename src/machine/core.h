@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "lookaside/base/cycles.h"
 #include "lookaside/base/digest.h"
@@ -63,6 +64,8 @@ struct Core {
   WalkerPool walkers;
   uint32_t active_threads = 0;  // bit mask
   LastPages last_pages;
+  // The tree that each tag was last loaded with, by ContextTag.
+  std::vector<TreeId> tree_of_tag;
   PtePrefetch prefetch;  // no state
 
   // `now`: the least clock of the core's hardware threads.

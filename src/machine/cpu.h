@@ -49,10 +49,13 @@ class Cpu {
   bool has_context() const { return has_context_; }
   const AddressSpace& space() const { return space_; }
   const TlbContext& tlb_context() const { return tlb_context_; }
-  void SetContext(const AddressSpace& space, const TlbContext& tlb_context) {
+  TreeId tree() const { return tree_; }
+  void SetContext(const AddressSpace& space, const TlbContext& tlb_context,
+                  TreeId tree) {
     has_context_ = true;
     space_ = space;
     tlb_context_ = tlb_context;
+    tree_ = tree;
   }
 
   // Translations of the event in progress that were done before it faulted.
@@ -78,6 +81,7 @@ class Cpu {
   bool has_context_ = false;
   AddressSpace space_;
   TlbContext tlb_context_;
+  TreeId tree_;  // of space_.root
   uint8_t translations_done_ = 0;
 };
 

@@ -38,7 +38,9 @@ Machine::Machine(const MachineConfig& config, FrameAllocator frames)
       memory_{std::move(frames), TableMemory()},
       cpus_(topology_.cpus()),
       cores_(topology_.cores()),
-      l3_(topology_.sockets()) {}
+      l3_(topology_.sockets()) {
+  memory_.tables.LogChanges();
+}
 
 Cpu& Machine::cpu(CpuId id) {
   LOOKASIDE_CHECK(id.value() < topology_.cpus());
@@ -73,6 +75,8 @@ AccessResources Machine::Resources(CpuId id, Pacing pacing) {
           .memory = memory_,
           .walker = walker_,
           .costs = costs_,
+          .stale = stale_,
+          .checks = checks_,
           .node = topology_.NodeOf(id),
           .levels = static_cast<int>(config_.paging.levels),
           .pacing = pacing};
@@ -81,6 +85,7 @@ AccessResources Machine::Resources(CpuId id, Pacing pacing) {
 Machine::AccessResult Machine::Access(CpuId cpu,
                                       std::span<const TraceEvent> events,
                                       Pacing pacing) {
+  MarkStale();
   AccessPath path(Resources(cpu, pacing));
   const size_t consumed = path.Play(events);
   return {consumed, path.fault()};
@@ -89,6 +94,7 @@ Machine::AccessResult Machine::Access(CpuId cpu,
 Machine::AccessResult Machine::AccessRuns(CpuId cpu, std::span<PageRun> runs,
                                           Pacing pacing) {
   LOOKASIDE_DCHECK(folding_is_exact());
+  MarkStale();
   AccessPath path(Resources(cpu, pacing));
   for (size_t i = 0; i < runs.size(); ++i) {
     if (!path.Play(runs[i])) return {i, path.fault()};
@@ -113,18 +119,99 @@ TlbContext Machine::TagsOf(CpuId cpu, const AddressSpace& space) {
 
 void Machine::LoadContext(CpuId id, const AddressSpace& space,
                           ContextLoad load) {
+  MarkStale();
   Cpu& cpu_ref = cpu(id);
   Core& core_ref = core(id);
   SetActive(id, true);
-  cpu_ref.SetContext(space, TagsOf(id, space));
+  const TreeId tree = memory_.tables.place(space.root).tree;
+  cpu_ref.SetContext(space, TagsOf(id, space), tree);
+  stale_.AddHolder(tree, topology_.CoreOf(id));
   core_ref.last_pages.Clear();
   core_ref.tlb.OnLoadContext(cpu_ref.tlb_context(), cpu_ref.counters().tlb);
   if (load == ContextLoad::kFlush) {
     DropContext(id, cpu_ref.tlb_context().tag);
   }
+  CheckActivation(id, load);
   cpu_ref.Charge(CostKind::kContext, load == ContextLoad::kFlush
                                          ? costs_.cr3_flush
                                          : costs_.cr3_noflush);
+}
+
+void Machine::MarkStale() {
+  if (!memory_.tables.has_changes()) return;
+  const Lazy<Cpu>& writer = cpus_[writer_cpu_.value()];
+  const Cycles now = writer.has_value() ? writer->clock() : Cycles();
+  for (const EntryChange& change : memory_.tables.TakeChanges()) {
+    stale_.Mark(change, static_cast<int>(config_.paging.levels), now, cores_);
+  }
+}
+
+OperationId Machine::BeginOperation(CpuId cpu, std::string name) {
+  MarkStale();
+  writer_cpu_ = cpu;
+  return stale_.Begin(std::move(name));
+}
+
+void Machine::SetWriter(OperationId operation, CpuId cpu) {
+  MarkStale();
+  writer_cpu_ = cpu;
+  stale_.SetWriter(operation);
+}
+
+void Machine::Promise(OperationId operation, bool relaxed) {
+  MarkStale();
+  stale_.Promise(operation, relaxed, cores_);
+}
+
+std::optional<CpuId> Machine::UserOf(CoreId core, ContextTag tag,
+                                     UsablePcid usable) const {
+  const AddressSpaceTag& space = cores_[core.value()]->contexts.Resolve(tag);
+  const uint32_t threads = topology_.threads_per_core();
+  for (uint32_t thread = 0; thread < threads; ++thread) {
+    // Global entries serve every thread.
+    if (!space.global && space.thread.value() != thread) continue;
+    const CpuId id(core.value() * threads + thread);
+    const Lazy<Cpu>& cpu = cpus_[id.value()];
+    if (!cpu.has_value()) continue;
+    const bool loaded =
+        cpu->has_context() && (space.global || cpu->tlb_context().tag == tag);
+    if (usable(id, space.pcid, loaded)) return id;
+  }
+  return std::nullopt;
+}
+
+void Machine::CheckFrameFree(CpuId cpu_id, FrameNumber frame,
+                             UsablePcid usable) {
+  MarkStale();
+  stale_.OnFrameFree(
+      frame, cpu(cpu_id).clock(), cores_,
+      [&](CoreId core, ContextTag tag) { return UserOf(core, tag, usable); },
+      checks_);
+}
+
+void Machine::CheckTableFree(CpuId cpu_id, FrameNumber table,
+                             UsablePcid usable) {
+  MarkStale();
+  stale_.OnTableFree(
+      table, memory_.tables.place(table).tree, cpu(cpu_id).clock(), cores_,
+      [&](CoreId core, ContextTag tag) { return UserOf(core, tag, usable); },
+      checks_);
+}
+
+// A PCID that is loaded without a flush must bring back nothing of another
+// tree and nothing that was taken away.
+void Machine::CheckActivation(CpuId id, ContextLoad load) {
+  const Cpu& cpu_ref = cpu(id);
+  const ContextTag tag = cpu_ref.tlb_context().tag;
+  std::vector<TreeId>& trees = core(id).tree_of_tag;
+  if (trees.size() <= tag.value()) trees.resize(tag.value() + size_t{1});
+  TreeId& last = trees[tag.value()];
+  if (load == ContextLoad::kNoFlush) {
+    stale_.OnActivation(
+        {id, topology_.CoreOf(id), tag, cpu_ref.tree(), cpu_ref.clock()},
+        last == cpu_ref.tree(), cores_, checks_);
+  }
+  last = cpu_ref.tree();
 }
 
 void Machine::Halt(CpuId cpu) { SetActive(cpu, false); }
@@ -168,6 +255,7 @@ void Machine::DropThread(CpuId id, bool globals) {
 }
 
 void Machine::Invalidate(CpuId id, const Invalidation& invalidation) {
+  MarkStale();
   Cpu& cpu_ref = cpu(id);
   LOOKASIDE_CHECK(cpu_ref.has_context());
   core(id).last_pages.Clear();
@@ -231,6 +319,7 @@ Fingerprint Machine::Digest() const {
     digest.Add(i);
     l3_[i]->AddTo(digest);
   }
+  stale_.AddTo(digest);
   return digest.Finish();
 }
 

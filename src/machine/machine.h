@@ -24,8 +24,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lookaside/base/cycles.h"
@@ -34,10 +36,12 @@
 #include "lookaside/base/lazy.h"
 #include "lookaside/cost/cost_model.h"
 #include "lookaside/machine/access_path.h"
+#include "lookaside/machine/check_counters.h"
 #include "lookaside/machine/core.h"
 #include "lookaside/machine/cpu.h"
 #include "lookaside/machine/fault.h"
 #include "lookaside/machine/machine_config.h"
+#include "lookaside/machine/stale_entries.h"
 #include "lookaside/machine/topology.h"
 #include "lookaside/pagetable/page_table_lines.h"
 #include "lookaside/pagetable/page_walker.h"
@@ -116,6 +120,27 @@ class Machine {
   // Executes the invalidation on `cpu`, and charges it.
   void Invalidate(CpuId cpu, const Invalidation& invalidation);
 
+  // The operation that page-table writes belong to from now on, until it is
+  // ended by Promise or another is named. Writes outside any are never judged.
+  OperationId BeginOperation(CpuId cpu, std::string name);
+  void SetWriter(OperationId operation, CpuId cpu);
+  // The operation has returned to its caller: what it took away may not be
+  // used any more. `relaxed`: only after a second promise.
+  void Promise(OperationId operation, bool relaxed = false);
+
+  // Whether a hardware thread can use entries of the PCID: it is loaded there
+  // (and not lazily), or its next load will not flush.
+  using UsablePcid = absl::FunctionRef<bool(CpuId, Pcid, bool loaded)>;
+  // Checks that nothing usable leads to what is about to be freed, on cores
+  // that `cpu` does not speak for too.
+  void CheckFrameFree(CpuId cpu, FrameNumber frame, UsablePcid usable);
+  void CheckTableFree(CpuId cpu, FrameNumber table, UsablePcid usable);
+
+  const CheckCounters& checks() const { return checks_; }
+  CheckCounters& checks() { return checks_; }
+  // Page-table changes of which stale copies may exist.
+  size_t stale_changes() const { return stale_.size(); }
+
   // Of everything that future results depend on.
   Fingerprint Digest() const;
 
@@ -134,6 +159,10 @@ class Machine {
                 bool globals);
   void DropContext(CpuId cpu, ContextTag tag);
   void DropThread(CpuId cpu, bool globals);
+  void MarkStale();
+  std::optional<CpuId> UserOf(CoreId core, ContextTag tag,
+                              UsablePcid usable) const;
+  void CheckActivation(CpuId cpu, ContextLoad load);
   Cycles LeastClock(CoreId core) const;
 
   MachineConfig config_;
@@ -144,6 +173,9 @@ class Machine {
   std::vector<Lazy<Cpu>> cpus_;
   std::vector<Lazy<Core>> cores_;
   std::vector<Lazy<PageTableLineCache>> l3_;  // by socket
+  StaleEntries stale_;
+  CpuId writer_cpu_;
+  CheckCounters checks_;
 };
 
 }  // namespace lookaside

@@ -84,9 +84,9 @@ void Commit(const WalkRequest& request, const WalkResources& resources,
     }
     if (is_leaf) return;
     const PagePermissions p = PermissionsOf(step.rights);
-    resources.psc.FillAbsent(
-        request.tag, request.page, level,
-        {Pte(step.bits).frame(), p.writable, p.user, p.nx});
+    resources.psc.FillAbsent(request.tag, request.page, level,
+                             {Pte(step.bits).frame(), p.writable, p.user, p.nx,
+                              result.stale, result.source});
   }
 }
 
@@ -106,12 +106,15 @@ WalkResult PageWalker::Walk(const WalkRequest& request,
   path.top = static_cast<PagingLevel>(request.levels - 1);
   path.rights = kRights;
   FrameNumber table = request.root;
+  result.source = request.source;
   const PscHit hit = resources.psc.Find(request.tag, request.page);
   if (hit.level != PagingLevel::kPte) {
     result.psc_hit = hit.level;
     path.top = Below(hit.level);
     path.rights = RightsOf(hit.entry);
     table = hit.entry.table;
+    result.stale = hit.entry.stale;
+    result.source = hit.entry.source;
   }
 
   const bool present =

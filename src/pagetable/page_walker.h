@@ -82,6 +82,7 @@ struct WalkRequest {
   ContextTag tag;  // of the paging-structure cache entries
   VirtPage page;
   WalkAccess access;
+  uint32_t source = 0;  // the tree, as TreeId: TlbEntry::source
 };
 
 // What a walk uses: of its core, of its socket, and of the machine.
@@ -132,6 +133,11 @@ struct WalkResult {
   uint8_t set_accessed = 0;     // entries in which the walk set accessed
   PagePermissions permissions;  // of all levels combined
   FrameNumber frame;            // of the first 4 KiB of the page
+
+  // As kTlbStale and TlbEntry::source: a walk that began at a stale
+  // paging-structure entry found what is stale too.
+  bool stale = false;
+  uint32_t source = 0;
 
   // Of any walk:
   uint8_t loads = 0;

@@ -76,7 +76,7 @@ void TableMemory::RemoveTable(FrameNumber table) {
 
 void TableMemory::MakeRoot(FrameNumber table, PagingLevel level) {
   LOOKASIDE_CHECK(IsTable(table));
-  places_[Slot(table)] = {table, VirtPage(0), level, true};
+  places_[Slot(table)] = {TreeId(++trees_), VirtPage(0), level, true};
 }
 
 // The table that entry `index` of the table at `place` now points to.
@@ -85,14 +85,14 @@ void TableMemory::Hook(const TablePlace& place, unsigned index, Pte value) {
   if (slot == 0) return;
   const uint64_t first =
       place.first.value() + (uint64_t{index} << SpanOrder(place.level));
-  places_[slot] = {place.root, VirtPage(first), Below(place.level), true};
+  places_[slot] = {place.tree, VirtPage(first), Below(place.level), true};
 }
 
 void TableMemory::Log(const TablePlace& place, unsigned index, Pte old,
                       Pte now) {
   const uint64_t first =
       place.first.value() + (uint64_t{index} << SpanOrder(place.level));
-  changes_.push_back({place.root, VirtPage(first), place.level, old, now});
+  changes_.push_back({place.tree, VirtPage(first), place.level, old, now});
 }
 
 void TableMemory::Write(PhysAddr entry, Pte value) {

@@ -39,6 +39,7 @@
 #include "lookaside/base/address.h"
 #include "lookaside/base/check.h"
 #include "lookaside/base/digest.h"
+#include "lookaside/base/ids.h"
 #include "lookaside/pagetable/pte.h"
 #include "lookaside/tlb/paging_structure_caches.h"
 
@@ -54,7 +55,7 @@ constexpr PhysAddr EntryAddress(FrameNumber table, unsigned index) {
 
 // Which part of a tree a table is.
 struct TablePlace {
-  FrameNumber root;
+  TreeId tree;
   VirtPage first;  // that it translates, by the bits that the tree translates
   PagingLevel level = PagingLevel::kPte;  // of its entries
   bool known = false;
@@ -64,7 +65,7 @@ struct TablePlace {
 
 // A change of a present entry that may have been cached.
 struct EntryChange {
-  FrameNumber root;   // of the tree
+  TreeId tree;
   VirtPage first;     // that the entry translates
   PagingLevel level;  // of the entry
   Pte old;
@@ -82,7 +83,7 @@ class TableMemory {
   void AddTable(FrameNumber table);
   // REQUIRES: IsTable(table). Its entries need not be zero.
   void RemoveTable(FrameNumber table);
-  // Makes the table the root of a tree. REQUIRES: IsTable(table).
+  // Makes the table the root of a new tree. REQUIRES: IsTable(table).
   void MakeRoot(FrameNumber table, PagingLevel level);
   const TablePlace& place(FrameNumber table) const {
     return places_[Slot(table)];
@@ -146,6 +147,7 @@ class TableMemory {
   std::vector<TablePlace> places_;         // per slot
   std::vector<uint32_t> free_slots_;
   size_t size_ = 0;
+  uint32_t trees_ = 0;  // that there ever were
   bool log_changes_ = false;
   std::vector<EntryChange> changes_;
 };

@@ -157,6 +157,24 @@ size_t PagingStructureCaches::InvalidateAll() {
   return InvalidateIf([](ContextTag) { return true; });
 }
 
+void PagingStructureCaches::Array::ForEach(
+    absl::FunctionRef<void(uint64_t key, PscEntry&)> visit) {
+  for (size_t slot = 0; slot < keys_.size(); ++slot) {
+    if (keys_[slot] != 0) visit(keys_[slot], entries_[slot]);
+  }
+}
+
+void PagingStructureCaches::ForEachWithin(
+    VirtPage first, unsigned order, PagingLevel level,
+    absl::FunctionRef<void(ContextTag, PscEntry&)> visit) {
+  const unsigned shared = std::max(order, SpanOrder(level));
+  at(level).ForEach([&](uint64_t key, PscEntry& entry) {
+    const uint64_t page = key >> kContextTagBits << SpanOrder(level);
+    if (((page ^ first.value()) >> shared) != 0) return;
+    visit(ContextTag(static_cast<uint16_t>(key)), entry);
+  });
+}
+
 size_t PagingStructureCaches::size(PagingLevel level) const {
   LOOKASIDE_DCHECK(level != PagingLevel::kPte);
   return at(level).used();

@@ -82,6 +82,9 @@ struct PscEntry {
   bool writable = false;  // R/W of this entry and of all above it
   bool user = false;      // U/S, likewise
   bool nx = false;        // XD of this entry or of any above it
+  // As kTlbStale and TlbEntry::source.
+  bool stale = false;
+  uint32_t source = 0;
 
   friend bool operator==(const PscEntry&, const PscEntry&) = default;
 };
@@ -132,6 +135,12 @@ class PagingStructureCaches {
   size_t InvalidateIf(absl::FunctionRef<bool(ContextTag)> drop);
   size_t InvalidateAll();
 
+  // Calls visit(entry) for every entry at `level` whose span meets the
+  // 2^order pages from `first` on, whatever its tag; it may change only
+  // `stale` and `source`. `first` is aligned to that.
+  void ForEachWithin(VirtPage first, unsigned order, PagingLevel level,
+                     absl::FunctionRef<void(ContextTag, PscEntry&)> visit);
+
   // Entries held at `level`.
   size_t size(PagingLevel level) const;
 
@@ -164,6 +173,7 @@ class PagingStructureCaches {
     void Fill(uint64_t key, const PscEntry& entry);
     bool Erase(uint64_t key);
     size_t EraseIf(absl::FunctionRef<bool(ContextTag)> drop);
+    void ForEach(absl::FunctionRef<void(uint64_t key, PscEntry&)> visit);
     void AddTo(Digest& digest, const ContextTable& contexts) const;
 
     bool operator==(const Array& other) const;

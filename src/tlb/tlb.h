@@ -27,6 +27,7 @@
 #ifndef LOOKASIDE_TLB_TLB_H_
 #define LOOKASIDE_TLB_TLB_H_
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -76,6 +77,18 @@ class Tlb {
   // Also of an empty slot, whose context is then 0.
   TlbEntry EntryAt(uint32_t slot) const { return EntryOf(slots_[slot]); }
   void Drop(uint32_t slot);
+  uint32_t source(uint32_t slot) const { return slots_[slot].source; }
+  // `source` is then a change, or a tree again.
+  void SetStale(uint32_t slot, bool stale, uint32_t source) {
+    uint8_t& flags = slots_[slot].flags;
+    flags =
+        static_cast<uint8_t>(stale ? flags | kTlbStale : flags & ~kTlbStale);
+    slots_[slot].source = source;
+  }
+  // Calls visit(slot) for every entry that translates any of the 2^order
+  // pages from `first` on, whatever its context. `first` is aligned to that.
+  template <typename Visit>
+  void ForEachWithin(VirtPage first, unsigned order, Visit visit) const;
 
   struct Inserted {
     uint32_t slot = kMiss;
@@ -127,12 +140,13 @@ class Tlb {
     uint8_t flags = 0;  // TlbFlag
     PageSize origin = PageSize::k4K;
     ThreadSlot thread;
+    uint32_t source = 0;
   };
 
   static TlbEntry EntryOf(const Slot& slot) {
     return {PageOfKey(slot.key), slot.frame,  ContextOf(slot.key),
             SizeOf(slot.key),    slot.origin, slot.flags,
-            slot.thread};
+            slot.thread,         slot.source};
   }
   // Whether the counters of invariant 3 are surely the same with either.
   static bool CountAlike(const Slot& a, const Slot& b) {
@@ -216,7 +230,11 @@ inline Tlb::Inserted Tlb::Insert(const TlbEntry& entry,
   result.slot = first + way;
   Slot& slot = slots_[result.slot];
   const Slot filled{MakeTlbKey(entry.context, entry.page, entry.size),
-                    entry.frame, entry.flags, entry.origin, entry.thread};
+                    entry.frame,
+                    entry.flags,
+                    entry.origin,
+                    entry.thread,
+                    entry.source};
   result.displaced = slot.key != kNoTlbKey;
   if (!result.displaced) {
     ++held_;
@@ -231,6 +249,37 @@ inline Tlb::Inserted Tlb::Insert(const TlbEntry& entry,
   slot = filled;
   tags_[result.slot] = TagOf(filled.key);
   return result;
+}
+
+template <typename Visit>
+void Tlb::ForEachWithin(VirtPage first, unsigned order, Visit visit) const {
+  if (held_ == 0) return;
+  if (order > 0) {
+    for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
+      const TlbKey key = slots_[slot].key;
+      if (key == kNoTlbKey) continue;
+      const unsigned shared = std::max(order, PageOrder(SizeOf(key)));
+      if (((PageOfKey(key).value() ^ first.value()) >> shared) == 0)
+        visit(slot);
+    }
+    return;
+  }
+  for (PageSize size : kAllPageSizes) {
+    if (!HoldsSize(size)) continue;
+    for (uint32_t thread = 0; thread < threads_; ++thread) {
+      // Threads whose share is the same have it once.
+      if (thread > 0 && first_set_[thread] == first_set_[0]) continue;
+      const uint32_t set =
+          FirstSlot(ThreadSlot(static_cast<uint8_t>(thread)), first, size);
+      for (uint32_t slot = set; slot < set + ways_; ++slot) {
+        const TlbKey key = slots_[slot].key;
+        if (key != kNoTlbKey && SizeOf(key) == size &&
+            PageOfKey(key) == AlignDown(first, size)) {
+          visit(slot);
+        }
+      }
+    }
+  }
 }
 
 template <typename Predicate>

@@ -24,6 +24,8 @@ enum TlbFlag : uint8_t {
   kTlbNoExecute = 1 << 2,
   kTlbDirty = 1 << 3,
   kTlbGlobal = 1 << 4,
+  // The page table has changed under the entry (machine/stale_entries.h).
+  kTlbStale = 1 << 5,
 };
 
 struct TlbEntry {
@@ -34,6 +36,9 @@ struct TlbEntry {
   PageSize origin = PageSize::k4K;
   uint8_t flags = 0;
   ThreadSlot thread;  // that filled it, in whose share it is
+  // The translation tree it came from, as TreeId; of a stale entry the change
+  // that made it so, as ChangeId.
+  uint32_t source = 0;
 
   friend bool operator==(const TlbEntry&, const TlbEntry&) = default;
 };

@@ -73,7 +73,7 @@ TEST(TableMemory, ATableKnowsItsPlaceFromWhatPointsToIt) {
   Point(tables, 1, 5, 2);
   Point(tables, 2, 6, 3);
   Point(tables, 3, 7, 4);
-  const TablePlace want{FrameNumber(1),
+  const TablePlace want{tables.place(FrameNumber(1)).tree,
                         VirtPage(uint64_t{5} << 27 | 6 << 18 | 7 << 9),
                         PagingLevel::kPte, true};
   EXPECT_EQ(tables.place(FrameNumber(4)), want);
@@ -125,7 +125,7 @@ TEST(TableMemory, AChangeSaysWhatItCovers) {
   const std::vector<EntryChange> changes = tables.TakeChanges();
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0],
-            (EntryChange{FrameNumber(1), VirtPage(uint64_t{3} << 27 | 4 << 18),
+            (EntryChange{tables.place(FrameNumber(1)).tree, VirtPage(uint64_t{3} << 27 | 4 << 18),
                          PagingLevel::kPdpte, old, Pte()}));
 }
 

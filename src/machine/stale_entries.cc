@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/machine/stale_entries.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lookaside/base/check.h"
+
+namespace lookaside {
+namespace {
+
+// Sign extension from the highest bit that the tree translates.
+VirtPage Canonical(VirtPage translated, int levels) {
+  const uint64_t sign = uint64_t{1} << (9 * levels - 1);
+  return VirtPage(((translated.value() ^ sign) - sign) & kVirtPageMask);
+}
+
+// Levels of paging-structure entries that hold what was read at `level`.
+constexpr PagingLevel kCachedLevels[] = {PagingLevel::kPde, PagingLevel::kPdpte,
+                                         PagingLevel::kPml4e,
+                                         PagingLevel::kPml5e};
+
+bool IsLeafEntry(Pte pte, PagingLevel level) {
+  return level == PagingLevel::kPte || pte.page_size();
+}
+
+}  // namespace
+
+bool IsNarrowing(const EntryChange& change) {
+  constexpr uint64_t kGiven =
+      Pte::kPresent | Pte::kWritable | Pte::kUser | Pte::kDirty;
+  const uint64_t old = change.old.bits();
+  const uint64_t now = change.now.bits();
+  if ((old & ~now & kGiven) != 0) return true;
+  if ((now & ~old & Pte::kNoExecute) != 0) return true;
+  constexpr uint64_t kPlace = Pte::kFrameMask | Pte::kPageSize |
+                              Pte::kCacheDisable | Pte::kWriteThrough;
+  return ((old ^ now) & kPlace) != 0;
+}
+
+void StaleEntries::AddHolder(TreeId tree, CoreId core) {
+  std::vector<CoreId>& cores = holders_[tree];
+  const auto place = std::lower_bound(cores.begin(), cores.end(), core);
+  if (place == cores.end() || *place != core) cores.insert(place, core);
+}
+
+OperationId StaleEntries::Begin(std::string name) {
+  const OperationId operation(++last_operation_);
+  operations_.emplace(operation, std::move(name));
+  writer_ = operation;
+  return operation;
+}
+
+template <typename Visit>
+void StaleEntries::ForEachCopy(ChangeNumber number, const Change& change,
+                               Cores cores, Visit visit) const {
+  const auto holders = holders_.find(change.entry.tree);
+  if (holders == holders_.end()) return;
+  const unsigned order = SpanOrder(change.entry.level);
+  for (const CoreId id : holders->second) {
+    Core& core = *cores[id.value()];
+    for (uint8_t i = 0; i < core.tlb.arrays().size(); ++i) {
+      const Tlb& array = core.tlb.arrays()[i];
+      array.ForEachWithin(change.page, order, [&](uint32_t slot) {
+        const TlbEntry entry = array.EntryAt(slot);
+        if ((entry.flags & kTlbStale) != 0 && entry.source == number) {
+          visit(id, entry.context);
+        }
+      });
+    }
+    for (const PagingLevel level : kCachedLevels) {
+      if (level > change.entry.level) break;
+      core.psc.ForEachWithin(change.page, order, level,
+                             [&](ContextTag tag, PscEntry& entry) {
+                               if (entry.stale && entry.source == number) {
+                                 visit(id, tag);
+                               }
+                             });
+    }
+  }
+}
+
+bool StaleEntries::HasCopy(ChangeNumber number, const Change& change,
+                           Cores cores) const {
+  bool found = false;
+  ForEachCopy(number, change, cores, [&](CoreId, ContextTag) { found = true; });
+  return found;
+}
+
+void StaleEntries::Mark(const EntryChange& entry, int levels, Cycles now,
+                        Cores cores) {
+  if (!IsNarrowing(entry)) return;
+  const auto holders = holders_.find(entry.tree);
+  if (holders == holders_.end()) return;
+  const ChangeNumber number = last_change_ + 1;
+  const VirtPage page = Canonical(entry.first, levels);
+  const unsigned order = SpanOrder(entry.level);
+  const uint32_t tree = entry.tree.value();
+  bool marked = false;
+  for (const CoreId id : holders->second) {
+    Core& core = *cores[id.value()];
+    for (uint8_t i = 0; i < core.tlb.arrays().size(); ++i) {
+      Tlb& array = core.tlb.array(i);
+      array.ForEachWithin(page, order, [&](uint32_t slot) {
+        if ((array.flags(slot) & kTlbStale) != 0) return;  // the first counts
+        if (array.source(slot) != tree) return;
+        array.SetStale(slot, true, number);
+        marked = true;
+      });
+    }
+    for (const PagingLevel level : kCachedLevels) {
+      if (level > entry.level) break;
+      core.psc.ForEachWithin(page, order, level,
+                             [&](ContextTag, PscEntry& cached) {
+                               if (cached.stale || cached.source != tree)
+                                 return;
+                               cached.stale = true;
+                               cached.source = number;
+                               marked = true;
+                             });
+    }
+    core.last_pages.Clear();
+  }
+  if (!marked) return;
+  last_change_ = number;
+  changes_.emplace(number, Change{entry, page, writer_, now});
+  if (IsLeafEntry(entry.old, entry.level)) {
+    by_frame_[entry.old.frame()].push_back(number);
+  }
+}
+
+void StaleEntries::Forget(ChangeNumber number) {
+  const auto change = changes_.find(number);
+  const auto frame = by_frame_.find(change->second.entry.old.frame());
+  if (frame != by_frame_.end()) {
+    std::erase(frame->second, number);
+    if (frame->second.empty()) by_frame_.erase(frame);
+  }
+  changes_.erase(change);
+}
+
+void StaleEntries::Promise(OperationId operation, bool relaxed, Cores cores) {
+  std::vector<ChangeNumber> gone;
+  bool named = false;
+  for (auto& [number, change] : changes_) {
+    // What other operations left is looked at too, so that nothing is kept
+    // that no copy names.
+    if (change.operation == operation) {
+      change.promised = true;
+      change.relaxed = relaxed;
+    }
+    if (change.promised && !HasCopy(number, change, cores)) {
+      gone.push_back(number);
+    } else if (change.operation == operation) {
+      named = true;
+    }
+  }
+  for (const ChangeNumber number : gone) Forget(number);
+  if (!named) operations_.erase(operation);
+  if (writer_ == operation) writer_ = OperationId();
+}
+
+CheckExample StaleEntries::Example(Check check, const Change& change, CpuId cpu,
+                                   VirtPage page, Cycles now) const {
+  const auto operation = operations_.find(change.operation);
+  return {check, cpu, page, now > change.time ? now - change.time : Cycles(),
+          operation == operations_.end() ? std::string("an operation")
+                                         : operation->second};
+}
+
+std::optional<TreeId> StaleEntries::OnUse(const Use& use, uint32_t source,
+                                          CheckCounters& counters) {
+  const auto found = changes_.find(source);
+  LOOKASIDE_CHECK(found != changes_.end());
+  const Change& change = found->second;
+  if (use.now_right) return change.entry.tree;
+  if (!change.promised) return std::nullopt;
+  if (change.relaxed) {
+    ++counters.exposed;
+  } else {
+    counters.Add(Example(use.write ? Check::kC6 : Check::kC1, change, use.cpu,
+                         use.page, use.now));
+  }
+  return std::nullopt;
+}
+
+void StaleEntries::OnFrameFree(FrameNumber frame, Cycles now, Cores cores,
+                               UserOfTag user_of, CheckCounters& counters) {
+  const auto numbers = by_frame_.find(frame);
+  if (numbers == by_frame_.end()) return;
+  for (const ChangeNumber number : numbers->second) {
+    const Change& change = changes_.at(number);
+    std::optional<CpuId> user;
+    ForEachCopy(number, change, cores, [&](CoreId core, ContextTag tag) {
+      if (const std::optional<CpuId> cpu = user_of(core, tag)) {
+        user = cpu;
+      } else {
+        ++counters.dormant;
+      }
+    });
+    if (user) {
+      counters.Add(Example(Check::kC2, change, *user, change.page, now));
+    }
+  }
+}
+
+void StaleEntries::OnTableFree(FrameNumber table, TreeId tree, Cycles now,
+                               Cores cores, UserOfTag user_of,
+                               CheckCounters& counters) {
+  const auto holders = holders_.find(tree);
+  if (holders == holders_.end()) return;
+  for (const CoreId id : holders->second) {
+    for (const PagingLevel level : kCachedLevels) {
+      cores[id.value()]->psc.ForEachWithin(
+          VirtPage(0), kVirtPageBits, level,
+          [&](ContextTag tag, PscEntry& entry) {
+            if (entry.table != table) return;
+            const std::optional<CpuId> cpu = user_of(id, tag);
+            if (!cpu) {
+              ++counters.dormant;
+              return;
+            }
+            const auto change =
+                entry.stale ? changes_.find(entry.source) : changes_.end();
+            if (change == changes_.end()) {
+              counters.Add({Check::kC3, *cpu, VirtPage(0), Cycles(),
+                            "a table that is still hooked in"});
+            } else {
+              counters.Add(Example(Check::kC3, change->second, *cpu,
+                                   change->second.page, now));
+            }
+          });
+    }
+  }
+}
+
+void StaleEntries::OnActivation(const Activation& activation, bool same_tree,
+                                Cores cores, CheckCounters& counters) const {
+  if (same_tree && changes_.empty()) return;
+  const Core& core = *cores[activation.core.value()];
+  for (const Tlb& array : core.tlb.arrays()) {
+    for (uint32_t slot = 0; slot < array.slots(); ++slot) {
+      const TlbEntry entry = array.EntryAt(slot);
+      if (entry.context != activation.tag) continue;
+      if ((entry.flags & kTlbStale) == 0) {
+        if (entry.source == activation.tree.value()) continue;
+        counters.Add({Check::kC4, activation.cpu, entry.page, Cycles(),
+                      "a tree that had the same PCID"});
+        return;
+      }
+      const Change& change = changes_.at(entry.source);
+      if (!change.promised || change.relaxed) continue;
+      counters.Add(Example(Check::kC4, change, activation.cpu, entry.page,
+                           activation.now));
+      return;
+    }
+  }
+}
+
+void StaleEntries::AddTo(Digest& digest) const {
+  digest.Add(changes_.size());
+  for (const auto& [number, change] : changes_) {
+    digest.Add(change.page);
+    digest.Add(change.entry.level);
+    digest.Add(change.entry.old.bits());
+    digest.Add(change.promised);
+    digest.Add(change.relaxed);
+  }
+}
+
+}  // namespace lookaside
