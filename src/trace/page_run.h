@@ -76,16 +76,22 @@ class RunFolder {
   void Finish(std::vector<PageRun>& runs);
 
  private:
+  // Of no event: no address has bits left of 52 after the shift.
   static constexpr uint64_t kNoPage = ~uint64_t{0};
+  static constexpr size_t kKinds = kAccessKinds + 1;  // a call is of no page
 
-  bool Joins(const TraceEvent& event, uint64_t page) const;
-  void Add(const TraceEvent& event, uint64_t page);
+  void AddHead(const TraceEvent& event);
+  void End(std::vector<PageRun>& runs);
+  bool Joins(const TraceEvent& event) const;
 
   PageRun run_;
-  std::array<uint64_t, 2> page_{kNoPage, kNoPage};  // by side
-  bool data_dirty_ = false;                         // the data head was a store
-  uint16_t fetches_ = 0;
-  uint16_t data_ = 0;
+  // The page on which an event of the kind is one more of the run: that of its
+  // side's head; kNoPage where it would be a head or end the run, as a store
+  // after a data head that was a load does.
+  std::array<uint64_t, kKinds> repeat_page_{kNoPage, kNoPage, kNoPage, kNoPage,
+                                            kNoPage};
+  uint64_t repeats_ = 0;  // since the last head: 16 bits for each kind
+  std::array<uint32_t, 2> room_{kMostFetches, kMostData};  // by side
 };
 
 }  // namespace lookaside
