@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
@@ -79,6 +80,18 @@ size_t ByteSource::Decompress(std::span<char> to) {
       return 0;
     }
   }
+}
+
+absl::Status ByteSource::CheckRest() {
+  constexpr size_t kMostBytes = size_t{1} << 30;
+  if (decoder_ == nullptr) return absl::OkStatus();
+  std::vector<char> unused(size_t{64} << 10);
+  for (size_t total = 0; total < kMostBytes;) {
+    const size_t count = Read(unused);
+    if (count == 0) break;
+    total += count;
+  }
+  return status_;
 }
 
 // What follows a complete member must be another one, or padding of xz.

@@ -44,6 +44,11 @@ class ByteSource {
   // REQUIRES: !to.empty().
   size_t Read(std::span<char> to);
 
+  // Reads on, and says whether the rest, or at least its next GiB, has an
+  // error: text that makes no sense may come of damage that only the check sum
+  // at the end shows. OK at once if the bytes are not compressed.
+  absl::Status CheckRest();
+
   const absl::Status& status() const { return status_; }
   const std::string& name() const { return stored_->name(); }
   Compression compression() const { return compression_; }

@@ -191,6 +191,28 @@ Compression DetectCompression(std::string_view first_bytes) {
   return Compression::kNone;
 }
 
+std::optional<OtherCompression> DetectOtherCompression(
+    std::string_view first_bytes) {
+  struct Magic {
+    std::string_view bytes;
+    OtherCompression compression;
+  };
+  constexpr Magic kMagics[] = {
+      {"BZh", {"bzip2", "bzip2 -dc"}},
+      {"\x04\x22\x4d\x18", {"lz4", "lz4 -dc"}},
+      {"\x02\x21\x4c\x18", {"lz4", "lz4 -dc"}},
+      {std::string_view("\x5d\x00\x00", 3), {"lzma", "xz --format=lzma -dc"}},
+      {"LZIP", {"lzip", "lzip -dc"}},
+      {"\x1f\x9d", {"compress", "uncompress -c"}},
+      {"7z\xbc\xaf\x27\x1c", {"7z", "7z x -so"}},
+      {"PK\x03\x04", {"zip", "unzip -p"}},
+  };
+  for (const Magic& magic : kMagics) {
+    if (first_bytes.starts_with(magic.bytes)) return magic.compression;
+  }
+  return std::nullopt;
+}
+
 std::unique_ptr<Decoder> MakeDecoder(Compression compression) {
   switch (compression) {
     case Compression::kNone:

@@ -5,11 +5,11 @@
 // 8878). A file is a row of members (gzip), streams with padding (xz) or
 // frames (zstd); one decoder goes through all of them.
 //
-// Leaves out: .lzma and .Z, dictionaries, seeking.
-// Invariants: memory is bounded (128 MiB of history at most, as the tools'
-// own defaults for reading); at_boundary() is true before the first byte and
-// whenever a member is complete and all its output was handed out.
-// Not thread-safe.
+// Leaves out: other compressions, which are told by name; dictionaries;
+// seeking. Invariants: memory is bounded (128 MiB of history at most, as the
+// tools' own defaults for reading); at_boundary() is true before the first byte
+// and whenever a member is complete and all its output was handed out. Not
+// thread-safe.
 //
 //   const Compression compression = DetectCompression(first_bytes);
 //   auto decoder = MakeDecoder(compression);   // null for kNone
@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,16 @@ std::string_view Name(Compression compression);
 // By the first bytes; 6 suffice. A zstd stream may begin with a skippable
 // frame.
 Compression DetectCompression(std::string_view first_bytes);
+
+// What else a file may be compressed or packed by, and what unpacks it.
+struct OtherCompression {
+  std::string_view name;
+  std::string_view command;  // to standard output, before the file's name
+};
+
+// By the first bytes; 6 suffice.
+std::optional<OtherCompression> DetectOtherCompression(
+    std::string_view first_bytes);
 
 struct DecodeStep {
   size_t consumed = 0;

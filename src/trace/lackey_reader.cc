@@ -144,8 +144,11 @@ LackeyReader::Next LackeyReader::TakeText(std::string_view line,
     case LackeyLine::kValgrind:
       tracker_.TakeMessage(line);
       break;
-    case LackeyLine::kSuperblock:
     case LackeyLine::kBlank:
+      // The first character of a load, store or modify looks like this.
+      if (no_last_newline_ && !line.empty()) return Next::kStop;
+      break;
+    case LackeyLine::kSuperblock:
       break;
   }
   ++skipped_[static_cast<size_t>(kind)];
@@ -156,8 +159,9 @@ LackeyReader::Next LackeyReader::TakeCallText(LackeyLine kind,
                                               std::string_view line) {
   const LackeyCalls::Line taken = tracker_.Take(line);
   if (!taken.error.empty() || (no_last_newline_ && !taken.whole)) {
-    return Fail(InvalidArgument("{}: line {}: {} {}{}", source_->name(), lines_,
-                                Quoted(line), taken.error, WhyMixed()));
+    return FailOnText(InvalidArgument("{}: line {}: {} {}{}", source_->name(),
+                                      lines_, Quoted(line), taken.error,
+                                      WhyMixed()));
   }
   if (!taken.of_memory_call) ++skipped_[static_cast<size_t>(kind)];
   if (kind != LackeyLine::kSystemCall) return Next::kNothing;
@@ -176,9 +180,9 @@ LackeyReader::Next LackeyReader::TakeAccess(std::string_view text,
   const std::string line =
       std::string(text) + '\n' + std::string(kLackeyPadding, '\0');
   if (ParseAccessLine(line.data(), event) == nullptr) {
-    return Fail(InvalidArgument("{}: line {}: {} {}{}", source_->name(), lines_,
-                                Quoted(text), WhyNotAnAccess(text),
-                                WhyMixed()));
+    return FailOnText(InvalidArgument("{}: line {}: {} {}{}", source_->name(),
+                                      lines_, Quoted(text),
+                                      WhyNotAnAccess(text), WhyMixed()));
   }
   event->thread = tracker_.threads().current();
   ++events_;
@@ -217,15 +221,26 @@ bool LackeyReader::Refill() {
   return false;
 }
 
+// Text that is not lackey's may come of damaged compression.
+LackeyReader::Next LackeyReader::FailOnText(absl::Status status) {
+  const absl::Status rest = source_->CheckRest();
+  if (rest.ok()) return Fail(std::move(status));
+  return Fail(absl::Status(
+      rest.code(),
+      fmt::format("{}; {} event{} before it, and line {} is not a "
+                  "lackey record any more",
+                  Message(rest), events_, events_ == 1 ? "" : "s", lines_)));
+}
+
 LackeyReader::Next LackeyReader::Fail(absl::Status status) {
   status_ = std::move(status);
   return Next::kStop;
 }
 
 LackeyReader::Next LackeyReader::Overlong() {
-  return Fail(InvalidArgument("{}: line {}: is longer than {} bytes: {}",
-                              source_->name(), lines_ + 1, kMaxLineBytes,
-                              Quoted({text_.data() + begin_, end_ - begin_})));
+  return FailOnText(InvalidArgument(
+      "{}: line {}: is longer than {} bytes: {}", source_->name(), lines_ + 1,
+      kMaxLineBytes, Quoted({text_.data() + begin_, end_ - begin_})));
 }
 
 TraceInfo LackeyReader::info() const {

@@ -74,6 +74,7 @@ class LackeyReader final : public TraceReader {
   Next TakeEnd();
   std::string WhyMixed() const;
   bool Refill();
+  Next FailOnText(absl::Status status);
   Next Fail(absl::Status status);
   Next Overlong();
   void AddWarnings(TraceInfo& info) const;

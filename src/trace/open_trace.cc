@@ -7,6 +7,7 @@
 
 #include "lookaside/base/status.h"
 #include "lookaside/trace/byte_source.h"
+#include "lookaside/trace/decoder.h"
 #include "lookaside/trace/lackey_line.h"
 #include "lookaside/trace/lackey_reader.h"
 #include "lookaside/trace/quoted.h"
@@ -38,7 +39,16 @@ absl::StatusOr<std::unique_ptr<TraceReader>> OpenSource(
     return InvalidArgument("{}: is empty once decompressed ({})",
                            source->name(), Name(source->compression()));
   }
+  if (source->compression() == Compression::kNone) {
+    if (const auto other = DetectOtherCompression(head)) {
+      return InvalidArgument(
+          "{}: is compressed by {}, which is not read; read are gzip, xz and "
+          "zstd: unpack it first ({} FILE > TRACE)",
+          source->name(), other->name, other->command);
+    }
+  }
   if (!LooksLikeLackey(head)) {
+    LOOKASIDE_RETURN_IF_ERROR(source->CheckRest());
     return InvalidArgument(
         "{}: is not a trace of a known format: it begins with {} ({}); read "
         "are: Valgrind lackey text (--trace-mem=yes), plain or compressed by "

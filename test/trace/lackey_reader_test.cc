@@ -402,6 +402,15 @@ TEST(LackeyReader, EndInMidRecordSaysWhereAndHowMuchWasRead) {
             "before it");
 }
 
+TEST(LackeyReader, EndAfterTheFirstBlankOfALineIsNoBlankLine) {
+  const Outcome outcome = ReadText("I  1000,3\n ");
+  EXPECT_EQ(outcome.events.size(), 1u);
+  EXPECT_EQ(outcome.error,
+            "mem: line 2: the trace ends in mid-record: ' '; 1 event before "
+            "it");
+  EXPECT_EQ(ReadText("I  1000,3\n\r").error, "");
+}
+
 TEST(LackeyReader, NoEventsAreAnError) {
   EXPECT_EQ(ReadText("==7== x\n\n").error,
             "mem: holds no events, only 2 other lines");

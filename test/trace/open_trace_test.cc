@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lookaside/base/status.h"
@@ -122,6 +123,35 @@ TEST(OpenTrace, OtherFormatsAreRefusedByName) {
             "/no/such/file: cannot be opened: No such file or directory");
 }
 
+TEST(OpenTrace, OtherCompressionsAreNamedWithWhatUnpacksThem) {
+  EXPECT_EQ(ReadBytes("BZh91AY&SY\x12\x34").error,
+            "mem: is compressed by bzip2, which is not read; read are gzip, xz "
+            "and zstd: unpack it first (bzip2 -dc FILE > TRACE)");
+  EXPECT_EQ(ReadBytes("\x04\x22\x4d\x18\x64\x40\xa7").error,
+            "mem: is compressed by lz4, which is not read; read are gzip, xz "
+            "and zstd: unpack it first (lz4 -dc FILE > TRACE)");
+  for (const auto& [bytes, name] :
+       {std::pair(std::string("\x5d\0\0\x80\0", 5), "lzma"),
+        std::pair(std::string("LZIP\x01"), "lzip"),
+        std::pair(std::string("\x1f\x9d\x90"), "compress"),
+        std::pair(std::string("PK\x03\x04\x14"), "zip"),
+        std::pair(std::string("7z\xbc\xaf\x27\x1c"), "7z")}) {
+    EXPECT_EQ(ReadBytes(bytes).error.find(
+                  std::string("mem: is compressed by ") + name + ","),
+              0u)
+        << name;
+  }
+}
+
+TEST(OpenTrace, BadTextInSoundCompressionIsCalledBadText) {
+  const std::string text =
+      std::string(kTrace) + "hello\n" + std::string(kTrace);
+  for (const Compression compression : kCompressed) {
+    const std::string error = ReadBytes(Compress(text, compression)).error;
+    EXPECT_EQ(error.find("mem: line "), 0u) << error;
+  }
+}
+
 // A cut plain trace is whole only where the text before the cut is whole.
 TEST(OpenTrace, PlainTraceCutAnywhereIsNeverTakenForWhole) {
   for (size_t size = 0; size < kTrace.size(); ++size) {
@@ -154,7 +184,12 @@ TEST(OpenTrace, CorruptByteIsAnErrorOrHarmless) {
         std::string bytes = good;
         bytes[at] = static_cast<char>(bytes[at] ^ flip);
         const Outcome outcome = ReadBytes(bytes);
-        if (!outcome.error.empty()) continue;
+        if (!outcome.error.empty()) {
+          // Not the text that came of it is bad, but the file.
+          EXPECT_EQ(outcome.error.find("mem: line"), std::string::npos)
+              << outcome.error;
+          continue;
+        }
         EXPECT_EQ(outcome.events, whole.events)
             << Name(compression) << " byte " << at << " flip " << flip;
       }
