@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "lookaside/base/printable.h"
 #include "lookaside/base/status.h"
 #include "lookaside/cli/commands.h"
 #include "lookaside/cli/result_file.h"
@@ -25,21 +26,18 @@ absl::Status RunConfigShow(const Arguments& arguments) {
       CheckResultFile(arguments.json, InputsOf(arguments)));
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded,
                              LoadConfig(arguments.config));
-  if (!arguments.json.empty()) {
-    LOOKASIDE_RETURN_IF_ERROR(
-        WriteResultFile(arguments.json, ConfigJson(loaded.config)));
-  }
-  return arguments.json == "-" ? absl::OkStatus()
-                               : WriteStandardOutput(ShowConfig(loaded));
+  return arguments.json.empty()
+             ? WriteStandardOutput(ShowConfig(loaded))
+             : WriteResultFile(arguments.json, ConfigJson(loaded.config));
 }
 
 absl::Status RunConfigCheck(const Arguments& arguments) {
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded,
                              LoadConfig(arguments.config));
   const std::string& file = arguments.config.file;
-  return WriteStandardOutput(
-      fmt::format("{}: good{}{}\n", file == "-" ? "standard input" : file,
-                  loaded.description.empty() ? "" : ": ", loaded.description));
+  return WriteStandardOutput(fmt::format(
+      "{}: good{}{}\n", file == "-" ? "standard input" : Printable(file),
+      loaded.description.empty() ? "" : ": ", loaded.description));
 }
 
 }  // namespace lookaside

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command `lookaside`. Exit status: 0 good, 2 bad usage or bad input,
-// which one line on standard error tells.
+// The command `lookaside`. Exit status: 0 good, also where nobody reads the
+// output to its end; 2 bad usage or bad input, which one line on standard error
+// tells.
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ absl::Status Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   lookaside::PrepareStandardStreams();
   const absl::Status status = lookaside::Main(argc, argv);
-  if (status.ok()) return 0;
+  if (status.ok() || absl::IsCancelled(status)) return 0;
   lookaside::PrintError(lookaside::Message(status));
   return 2;
 }

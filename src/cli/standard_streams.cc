@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "lookaside/base/printable.h"
 #include "lookaside/base/status.h"
 #include "lookaside/cli/write_all.h"
 
@@ -33,17 +34,13 @@ void PrepareStandardStreams() {
 
 absl::Status WriteStandardOutput(std::string_view text) {
   if (WriteAll(STDOUT_FILENO, text)) return absl::OkStatus();
+  if (errno == EPIPE) return absl::CancelledError("nobody reads the output");
   return InvalidArgument("standard output cannot be written: {}",
                          std::strerror(errno));
 }
 
 void PrintError(std::string_view message) {
-  std::string line = "lookaside: " + std::string(message);
-  for (char& c : line) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
-  }
-  WriteAll(STDERR_FILENO, line + "\n");
+  WriteAll(STDERR_FILENO, "lookaside: " + Printable(message) + "\n");
 }
 
 }  // namespace lookaside

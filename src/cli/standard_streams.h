@@ -16,10 +16,11 @@ namespace lookaside {
 // so that no file of ours gets their numbers.
 void PrepareStandardStreams();
 
-// All of `text`, or an error.
+// All of `text`, or an error: Cancelled where the reader has gone, as `head`
+// does once it has its lines. That is no failure and is not told.
 absl::Status WriteStandardOutput(std::string_view text);
 
-// One line on standard error, control characters replaced.
+// One line on standard error, as base/printable.h shows it.
 void PrintError(std::string_view message);
 
 }  // namespace lookaside

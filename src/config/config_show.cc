@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "lookaside/base/printable.h"
 #include "lookaside/config/config_edit.h"
 #include "lookaside/config/config_value.h"
 #include "lookaside/config/raw_value.h"
@@ -16,9 +17,9 @@ std::string Source(const LoadedConfig& loaded, const std::string& key) {
   const auto it = loaded.origins.find(key);
   if (it == loaded.origins.end()) return "default: the simulator's own";
   const ConfigOrigin& origin = it->second;
-  if (origin.note.empty()) return OneLine(origin.place);
+  if (origin.note.empty()) return Printable(origin.place);
   if (origin.from_preset) return origin.note;
-  return OneLine(fmt::format("{}: {}", origin.place, origin.note));
+  return Printable(fmt::format("{}: {}", origin.place, origin.note));
 }
 
 }  // namespace

@@ -148,15 +148,18 @@ void Replayer::Warn(const TraceReader& reader, RunResult& result) const {
   const UnknownMappings& unknown = simulation_.kernel().unknown_mappings();
   if (unknown.count > 0) {
     result.warnings.push_back(fmt::format(
-        "{} pages outside every mapping that the trace tells of were mapped "
-        "on first touch, the first at {:#x}",
-        unknown.count, unknown.first.value()));
+        "{} outside every mapping that the trace tells of {} mapped on first "
+        "touch, the first at {:#x}: a recording does not tell what was mapped "
+        "before it began; replay.strict = true makes this an error",
+        unknown.count == 1 ? "1 page" : fmt::format("{} pages", unknown.count),
+        unknown.count == 1 ? "was" : "were", unknown.first.value()));
   }
   if (warmup_left_ > 0) {
     result.warnings.push_back(fmt::format(
-        "replay.warmup = {} covers the whole trace ({} accesses): nothing was "
-        "counted",
-        simulation_.config().replay.warmup, accesses_));
+        "replay.warmup = {} covers the whole trace ({} access{}): nothing was "
+        "counted; choose a smaller one",
+        simulation_.config().replay.warmup, accesses_,
+        accesses_ == 1 ? "" : "es"));
   }
 }
 

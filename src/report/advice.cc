@@ -22,11 +22,13 @@ void AdviseOnFirstTouches(const CpuResult& totals,
   const uint64_t walks = totals.counters.translation.walks;
   if (totals.faults.minor * 2 <= walks) return;
   advice.push_back(fmt::format(
-      "{} of {} walks were first touches of a page: the recording is short "
+      "{} of {} of a page: the recording is short "
       "for its footprint, and a long run misses less often. Use a longer "
       "recording, or leave its beginning uncounted with "
       "--set replay.warmup=ACCESSES.",
-      Grouped(totals.faults.minor), Grouped(walks)));
+      Grouped(totals.faults.minor),
+      walks == 1 ? "1 walk was a first touch"
+                 : Grouped(walks) + " walks were first touches"));
 }
 
 }  // namespace

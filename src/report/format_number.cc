@@ -24,6 +24,11 @@ std::string Grouped(uint64_t number) {
   return text;
 }
 
+std::string Counted(uint64_t number, std::string_view one,
+                    std::string_view several) {
+  return fmt::format("{} {}", Grouped(number), number == 1 ? one : several);
+}
+
 std::string Percent(uint64_t part, uint64_t whole) {
   if (whole == 0) return "-";
   if (part == 0) return "0 %";

@@ -6,11 +6,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace lookaside {
 
 // 1234567 as "1,234,567".
 std::string Grouped(uint64_t number);
+
+// "1 load", "1,234 loads".
+std::string Counted(uint64_t number, std::string_view one,
+                    std::string_view several);
 
 // part / whole: "12.34 %", "0.0012 %", "0 %"; "-" where whole is 0. At least
 // two significant digits, so that a rare event does not look like none.

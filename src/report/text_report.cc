@@ -10,6 +10,7 @@
 #include "lookaside/report/advice.h"
 #include "lookaside/report/format_number.h"
 #include "lookaside/report/text_table.h"
+#include "lookaside/report/trace_summary.h"
 #include "lookaside/report/wrap_text.h"
 
 namespace lookaside {
@@ -29,10 +30,9 @@ std::string TraceLines(const RunResult& result) {
   for (const TraceInfo& trace : result.traces) {
     std::vector<std::string> parts = {
         fmt::format("{} ({})", trace.name, trace.format),
-        Grouped(trace.events) + " events"};
+        Counted(trace.events, "event", "events")};
     for (const SkippedRecords& skipped : trace.skipped) {
-      parts.push_back(
-          fmt::format("{} {} skipped", Grouped(skipped.count), skipped.kind));
+      parts.push_back(SkippedText(skipped) + " skipped");
     }
     text += WrapText("trace     ", Join(parts));
   }
@@ -40,11 +40,12 @@ std::string TraceLines(const RunResult& result) {
 }
 
 std::string AccessLine(const CpuCounters& counters) {
-  return WrapText(
-      "accesses  ",
-      fmt::format("{}: {} instruction fetches, {} loads, {} stores",
-                  Grouped(counters.accesses()), Grouped(counters.ifetches),
-                  Grouped(counters.loads), Grouped(counters.stores)));
+  return WrapText("accesses  ",
+                  fmt::format("{}: {}, {}, {}", Grouped(counters.accesses()),
+                              Counted(counters.ifetches, "instruction fetch",
+                                      "instruction fetches"),
+                              Counted(counters.loads, "load", "loads"),
+                              Counted(counters.stores, "store", "stores")));
 }
 
 // Misses per thousand instructions; accesses, where a trace has no fetches.
@@ -162,6 +163,7 @@ std::string WarningLines(const RunResult& result) {
 
 std::string TextReport(const RunResult& result, std::string_view machine) {
   return TraceLines(result) + WrapText("machine   ", machine) +
+         WrapText("seed      ", fmt::format("{}", result.seed)) +
          AccessLine(result.totals.counters) + "\n" + TlbTable(result) + "\n" +
          WalkLines(result.totals.counters.translation) +
          FaultLine(result.totals.faults) + "\n" + CycleLines(result.totals) +

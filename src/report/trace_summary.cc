@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -120,18 +121,25 @@ absl::StatusOr<TraceSummary> SummarizeTrace(TraceReader& reader) {
   return summary;
 }
 
+std::string SkippedText(const SkippedRecords& skipped) {
+  std::string_view one = skipped.kind;  // every kind is a plural
+  if (one.ends_with('s')) one.remove_suffix(1);
+  return Counted(skipped.count, one, skipped.kind);
+}
+
 std::string TraceSummaryText(const TraceSummary& summary) {
   const TraceInfo& info = summary.info;
   const auto& [fetches, loads, stores, modifies] = summary.by_kind;
   std::string text = WrapText(
       "trace     ", fmt::format("{} ({}), {} bytes, xxh3 {}", info.name,
                                 info.format, Grouped(info.bytes), info.xxh3));
-  text +=
-      WrapText("events    ",
-               fmt::format("{}: {} instruction fetches, {} loads, {} stores, "
-                           "{} modifies",
-                           Grouped(info.events), Grouped(fetches),
-                           Grouped(loads), Grouped(stores), Grouped(modifies)));
+  text += WrapText(
+      "events    ",
+      fmt::format("{}: {}, {}, {}, {}", Grouped(info.events),
+                  Counted(fetches, "instruction fetch", "instruction fetches"),
+                  Counted(loads, "load", "loads"),
+                  Counted(stores, "store", "stores"),
+                  Counted(modifies, "modify", "modifies")));
   text +=
       WrapText("accesses  ", fmt::format("{} (a modify is a load and a store)",
                                          Grouped(info.accesses)));
@@ -140,8 +148,7 @@ std::string TraceSummaryText(const TraceSummary& summary) {
                                              Grouped(summary.instruction_pages),
                                              Grouped(summary.data_pages)));
   for (const SkippedRecords& records : info.skipped) {
-    text += WrapText("skipped   ", fmt::format("{} {}", Grouped(records.count),
-                                               records.kind));
+    text += WrapText("skipped   ", SkippedText(records));
   }
   for (const std::string& warning : info.warnings) {
     text += WrapText("warning   ", warning);

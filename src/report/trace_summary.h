@@ -31,6 +31,9 @@ struct TraceSummary {
 // errors are the reader's.
 absl::StatusOr<TraceSummary> SummarizeTrace(TraceReader& reader);
 
+// "1 blank line", "3 blank lines".
+std::string SkippedText(const SkippedRecords& skipped);
+
 // A few lines for a person.
 std::string TraceSummaryText(const TraceSummary& summary);
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/report/wrap_text.h"
 
+#include "lookaside/base/printable.h"
+
 namespace lookaside {
 
-std::string WrapText(std::string_view first, std::string_view text) {
+std::string WrapText(std::string_view first, std::string_view unclean) {
+  const std::string clean = Printable(unclean);
+  std::string_view text = clean;
   std::string wrapped(first);
   size_t column = first.size();
   bool line_has_word = false;

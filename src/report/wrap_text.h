@@ -13,7 +13,8 @@ inline constexpr size_t kReportColumns = 100;
 
 // `first` and then `text`, broken between words so that lines fit
 // kReportColumns; further lines begin with as many blanks as `first` is long.
-// A word that is too long stays whole. Ends with a newline.
+// A word that is too long stays whole. Ends with a newline. `text` may hold
+// names that a user gave: see base/printable.h.
 std::string WrapText(std::string_view first, std::string_view text);
 
 }  // namespace lookaside

@@ -352,6 +352,31 @@ TEST(ConfigTest, ShowIsAFileThatGivesTheSameConfiguration) {
       0);
 }
 
+TEST(ConfigTest, ShowWithAJsonFilePrintsNothingElse) {
+  const std::string directory = NewDirectory();
+  const Finished done =
+      RunLookaside({"config", "show", "textbook", "--json", "c.json"},
+                   {.directory = directory});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(Json::parse(ReadFile(directory + "/c.json"))["schema_version"], 1);
+}
+
+TEST(ReplayTest, ReportShowsTheSeed) {
+  const Finished done =
+      RunLookaside({"replay", "-", "--seed", "7"}, {.input = SmallTrace()});
+  EXPECT_THAT(done.out, HasSubstr("\nseed      7\n"));
+}
+
+TEST(ReplayTest, OneOfAThingIsSingular) {
+  const Finished done = RunLookaside(
+      {"replay", "-"}, {.input = "I  1000,4\n\n--7--   SCHED[1]: x\n"});
+  EXPECT_THAT(done.out, HasSubstr("1 event, 1 scheduling line skipped, 1 blank "
+                                  "line skipped\n"));
+  EXPECT_THAT(done.out, HasSubstr("1: 1 instruction fetch, 0 loads"));
+  EXPECT_THAT(done.out, HasSubstr("1 of 1 walk was a first touch"));
+}
+
 TEST(ConfigTest, ListHasThePresets) {
   const Finished done = RunLookaside({"config", "list"});
   EXPECT_THAT(done.out, HasSubstr("\nskylake-sp "));

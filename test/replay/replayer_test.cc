@@ -149,7 +149,10 @@ TEST(Replayer, FirstTouchesOutsideKnownMappingsAreCountedAndNamedOnce) {
       {Event(EventKind::kLoad, 0x3010), Event(EventKind::kLoad, 0x9000)});
   EXPECT_THAT(result.warnings,
               Contains(HasSubstr("2 pages outside every mapping")));
-  EXPECT_THAT(result.warnings, Contains(HasSubstr("the first at 0x3000")));
+  EXPECT_THAT(result.warnings, Contains(HasSubstr("the first at 0x3000: ")));
+  EXPECT_THAT(RunAll(Textbook(), {Event(EventKind::kLoad, 0x3010)})->warnings,
+              Contains(HasSubstr("1 page outside every mapping that the trace "
+                                 "tells of was mapped")));
 }
 
 TEST(Replayer, StrictMakesThemAnError) {

@@ -6,6 +6,12 @@
 namespace lookaside {
 namespace {
 
+TEST(CountedTest, OneIsSingular) {
+  EXPECT_EQ(Counted(0, "load", "loads"), "0 loads");
+  EXPECT_EQ(Counted(1, "load", "loads"), "1 load");
+  EXPECT_EQ(Counted(1234, "load", "loads"), "1,234 loads");
+}
+
 TEST(GroupedTest, PutsACommaBeforeEveryThirdDigit) {
   EXPECT_EQ(Grouped(0), "0");
   EXPECT_EQ(Grouped(999), "999");
