@@ -51,8 +51,9 @@ base < file < `--cpu` < `--set`, key by key.
   `.toml` is a file, relative to the one that names it; at most 16 files may
   inherit from one another.
 - A preset describes a whole processor: with `--cpu` its TLB arrays replace all
-  arrays of the file. What it does not give (`replay.*`, `paging.thp`,
-  `paging.node_memory`, `cost.refill_*`) stays as the file has it.
+  arrays of the file. What it does not give (`kernel.*`, `replay.*`,
+  `paging.thp`, `paging.node_memory`, `cost.refill_*`) stays as the file has
+  it.
 - Of several `--set` of one key the last counts.
 
 ## Values

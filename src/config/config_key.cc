@@ -73,6 +73,9 @@ std::string Allowed(const KeyShape& shape) {
     case KeyKind::kPageSizeList:
       return fmt::format("a list of {}, each at most once",
                          fmt::join(shape.words, ", "));
+    case KeyKind::kWordList:
+      return fmt::format("a list of any of {}, each at most once",
+                         fmt::join(shape.words, ", "));
   }
   return "";
 }

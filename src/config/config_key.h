@@ -32,6 +32,7 @@ enum class KeyKind : uint8_t {
   kSize,          // string like "1T", min..max bytes
   kWord,          // one string of `words`
   kPageSizeList,  // strings of `words`, each at most once, at least one
+  kWordList,      // the same, or none
 };
 
 // What a key's value may be.
@@ -57,7 +58,7 @@ struct Key {
 };
 
 // In the order of docs/configuration.md: machine, tlb, psc, walk, paging,
-// cost, replay.
+// kernel, cost, replay.
 std::span<const Key<SimConfig>> SimKeys();
 std::span<const Key<TlbConfig>> ArrayKeys();
 

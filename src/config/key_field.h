@@ -18,6 +18,8 @@
 #include "lookaside/base/address.h"
 #include "lookaside/base/permille.h"
 #include "lookaside/config/config_value.h"
+#include "lookaside/kernel/kernel_config.h"
+#include "lookaside/machine/machine_config.h"
 #include "lookaside/pagetable/walk_config.h"
 #include "lookaside/tlb/psc_config.h"
 #include "lookaside/tlb/tlb_config.h"
@@ -45,8 +47,24 @@ inline constexpr std::string_view kWordsOf<TlbInclusion>[] = {
 template <>
 inline constexpr std::string_view kWordsOf<InvlpgScope>[] = {"pcid", "address"};
 template <>
+inline constexpr std::string_view kWordsOf<ApicMode>[] = {"flat", "cluster"};
+template <>
 inline constexpr std::string_view kWordsOf<ThpPolicy>[] = {"never", "madvise",
                                                            "always"};
+
+template <>
+inline constexpr std::string_view kWordsOf<KernelVersion>[] = {
+    "linux_3.4",  "linux_3.6",  "linux_3.17",
+    "linux_4.14", "linux_5.13", "linux_6.15"};
+template <>
+inline constexpr std::string_view kWordsOf<FlushPolicyKind>[] = {
+    "auto", "always_full", "shift", "ceiling", "never_full", "early_ack"};
+template <>
+inline constexpr std::string_view kWordsOf<LazyMode>[] = {"auto", "off", "ipi",
+                                                          "skip"};
+template <>
+inline constexpr std::string_view kWordsOf<RemoteFlushKind>[] = {"ipi",
+                                                                 "invlpgb"};
 
 template <typename Enum>
   requires std::is_enum_v<Enum>

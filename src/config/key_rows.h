@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of the table of keys, from pointers to members. For key_table.cc alone.
+// Rows of the table of keys, from pointers to members. For the files of
+// the table alone.
 //
 //   Rows<SimConfig> rows;
 //   rows.Integer<&SimConfig::walk, &WalkConfig::walkers>(
@@ -64,6 +65,15 @@ class Rows {
   void PageSizes(std::string_view name, std::string_view doc) {
     Add<Path...>(KeyKind::kPageSizeList, name, 0, 0, {"4K", "2M", "1G"}, "",
                  doc);
+  }
+  // A list of any of `words`, with accessors of its own.
+  void WordList(std::string_view name, std::vector<std::string> words,
+                std::optional<ConfigValue> (*get)(const Owner&),
+                void (*set)(Owner&, const ConfigValue&), std::string_view doc) {
+    keys_.push_back({{std::string(name), KeyKind::kWordList, 0, 0,
+                      std::move(words), "", std::string(doc)},
+                     get,
+                     set});
   }
   // A row with accessors of its own.
   KeyShape& Other(Key<Owner> key) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "lookaside/config/config_key.h"
+#include "lookaside/config/cost_keys.h"
+#include "lookaside/config/kernel_keys.h"
 #include "lookaside/config/key_rows.h"
 
 namespace lookaside {
@@ -15,7 +17,6 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr uint64_t kMaxEntries = uint64_t{1} << 20;
 constexpr uint64_t kMaxPscEntries = uint64_t{1} << 16;
 constexpr uint64_t kMaxCycles = 1'000'000;
-constexpr uint64_t kMaxCost = 1'000'000'000;
 
 const char kNoPcidLimit[] = "unlimited";
 
@@ -37,6 +38,38 @@ void AddMachine(SimRows& rows) {
                                   "nanoseconds into cycles");
   rows.Integer<kMachine, &T::numa>("machine.numa", 1, 8, "",
                                    "Memory nodes of each socket");
+  rows.Word<ApicMode, kMachine, &T::apic>(
+      "machine.apic",
+      "How interrupts are addressed: one write for each target (flat), or for "
+      "each cluster of up to 16 hardware threads (x2APIC cluster mode)");
+}
+
+std::optional<ConfigValue> GetFeatures(const SimConfig& config) {
+  const CpuFeatures& features = config.machine.features;
+  std::vector<std::string> names;
+  if (features.pcid) names.emplace_back("pcid");
+  if (features.invpcid) names.emplace_back("invpcid");
+  if (features.invlpgb) names.emplace_back("invlpgb");
+  return names;
+}
+
+void SetFeatures(SimConfig& config, const ConfigValue& value) {
+  CpuFeatures& features = config.machine.features;
+  features = CpuFeatures();
+  for (const auto& name : std::get<std::vector<std::string>>(value)) {
+    features.pcid |= name == "pcid";
+    features.invpcid |= name == "invpcid";
+    features.invlpgb |= name == "invlpgb";
+  }
+}
+
+void AddProcessor(SimRows& rows) {
+  rows.Integer<&SimConfig::machine, &TopologyConfig::model>(
+      "machine.model", 0, 0xffffff, "",
+      "CPUID family * 256 + model, which Linux 3.6 asks for; 0: none");
+  rows.WordList("machine.features", {"pcid", "invpcid", "invlpgb"},
+                &GetFeatures, &SetFeatures,
+                "What the processor offers a kernel");
 }
 
 void AddTlb(SimRows& rows) {
@@ -152,68 +185,16 @@ void AddReplay(SimRows& rows) {
       "Whether an access outside every known mapping is an error");
 }
 
-// Costs: one row for each unit, of which one has a value.
-template <auto kCost, CostUnit kUnit>
-std::optional<ConfigValue> GetCost(const SimConfig& config) {
-  const std::optional<CostAmount> cost = config.cost.*kCost;
-  if (!cost || cost->unit != kUnit) return std::nullopt;
-  return cost->amount;
-}
-
-template <auto kCost, CostUnit kUnit>
-void SetCost(SimConfig& config, const ConfigValue& value) {
-  config.cost.*kCost = CostAmount{std::get<uint64_t>(value), kUnit};
-}
-
-template <auto kCost>
-void AddCost(SimRows& rows, std::string_view name, std::string_view doc) {
-  const auto add = [&]<CostUnit kUnit>(std::string_view unit) {
-    rows.Other({{fmt::format("cost.{}_{}", name, unit),
-                 KeyKind::kInteger,
-                 0,
-                 kMaxCost,
-                 {},
-                 std::string(unit),
-                 std::string(doc)},
-                &GetCost<kCost, kUnit>,
-                &SetCost<kCost, kUnit>});
-  };
-  add.template operator()<CostUnit::kNanoseconds>("ns");
-  add.template operator()<CostUnit::kCycles>("cycles");
-}
-
-void AddCosts(SimRows& rows) {
-  using C = CostConfig;
-  AddCost<&C::instruction>(rows, "instruction",
-                           "Every instruction (every access, where a "
-                           "recording has no instruction fetches)");
-  AddCost<&C::refill>(rows, "refill",
-                      "When set: every walk, instead of the model of walk.*");
-  AddCost<&C::dirty_assist>(rows, "dirty_assist",
-                            "A store to a clean entry, beside its walk");
-  AddCost<&C::fault_entry>(rows, "fault_entry",
-                           "Delivery of a page fault and the return from it");
-  AddCost<&C::minor_fault>(rows, "minor_fault",
-                           "The kernel's handling of a minor fault, entry "
-                           "excluded");
-  AddCost<&C::invlpg>(rows, "invlpg", "INVLPG of one page");
-  AddCost<&C::invpcid>(rows, "invpcid",
-                       "INVPCID of one address or of one PCID");
-  AddCost<&C::cr3_flush>(rows, "cr3_flush", "MOV to CR3 that flushes");
-  AddCost<&C::cr3_noflush>(rows, "cr3_noflush",
-                           "MOV to CR3 with bit 63 set, which keeps entries");
-  AddCost<&C::cr4_pge>(rows, "cr4_pge",
-                       "Clearing and setting CR4.PGE, which drops all entries");
-}
-
 std::vector<Key<SimConfig>> MakeSimKeys() {
   SimRows rows;
   AddMachine(rows);
+  AddProcessor(rows);
   AddTlb(rows);
   AddPsc(rows);
   AddWalk(rows);
   AddPaging(rows);
-  AddCosts(rows);
+  AddKernelKeys(rows);
+  AddCostKeys(rows);
   AddReplay(rows);
   return rows.Take();
 }

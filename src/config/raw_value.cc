@@ -62,21 +62,24 @@ std::optional<ConfigValue> ToSize(const KeyShape& shape, const RawValue& raw) {
   return SizeToString(*bytes);
 }
 
-std::optional<ConfigValue> ToPageSizes(const KeyShape& shape,
-                                       const RawValue& raw) {
+std::optional<ConfigValue> ToWords(const KeyShape& shape, const RawValue& raw) {
   std::vector<std::string> given;
   if (const auto* list = std::get_if<std::vector<std::string>>(&raw.value)) {
     given = *list;
   } else if (const auto* one = std::get_if<std::string>(&raw.value);
              one != nullptr && raw.is_option) {
-    given = {*one};
+    if (!one->empty()) given = {*one};
+  } else {
+    return std::nullopt;
   }
-  std::vector<std::string> sizes;  // smallest first, as they will be shown
+  std::vector<std::string> words;  // in the order in which they will be shown
   for (const std::string& word : shape.words) {
-    if (std::ranges::find(given, word) != given.end()) sizes.push_back(word);
+    if (std::ranges::find(given, word) != given.end()) words.push_back(word);
   }
-  if (given.empty() || sizes.size() != given.size()) return std::nullopt;
-  return sizes;
+  const bool may_be_empty = shape.kind == KeyKind::kWordList;
+  if (given.empty() && !may_be_empty) return std::nullopt;
+  if (words.size() != given.size()) return std::nullopt;
+  return words;
 }
 
 std::optional<ConfigValue> Convert(const KeyShape& shape, const RawValue& raw) {
@@ -96,7 +99,8 @@ std::optional<ConfigValue> Convert(const KeyShape& shape, const RawValue& raw) {
     case KeyKind::kWord:
       return ToWord(shape, raw);
     case KeyKind::kPageSizeList:
-      return ToPageSizes(shape, raw);
+    case KeyKind::kWordList:
+      return ToWords(shape, raw);
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #include "lookaside/config/sim_config.h"
 
 #include "lookaside/base/status.h"
+#include "lookaside/kernel/kernel_rules.h"
 #include "lookaside/tlb/validate_tlb.h"
 
 namespace lookaside {
@@ -13,6 +14,7 @@ absl::Status Validate(const SimConfig& config) {
   LOOKASIDE_RETURN_IF_ERROR(Validate(config.psc));
   LOOKASIDE_RETURN_IF_ERROR(Validate(config.walk));
   LOOKASIDE_RETURN_IF_ERROR(Validate(config.paging));
+  LOOKASIDE_RETURN_IF_ERROR(Validate(config.kernel, config.machine));
   const uint32_t cpus = config.machine.cpus();
   if (config.replay.cpu >= cpus) {
     return InvalidArgument(

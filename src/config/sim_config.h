@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "lookaside/config/replay_config.h"
 #include "lookaside/cost/cost_model.h"
+#include "lookaside/kernel/kernel_config.h"
 #include "lookaside/machine/machine_config.h"
 #include "lookaside/pagetable/walk_config.h"
 #include "lookaside/tlb/psc_config.h"
@@ -27,6 +28,7 @@ struct SimConfig {
   PscConfig psc;
   WalkConfig walk;
   PagingConfig paging;
+  KernelConfig kernel;
   CostConfig cost;
   ReplayConfig replay;
 

@@ -24,14 +24,20 @@ enum class CostKind : uint8_t {
   kFault,        // page faults, with the walks that ended in them
   kInvalidate,   // INVLPG, INVPCID
   kContext,      // MOV to CR3
+  kSyscall,      // operations of the kernel: entry, mappings, entries, frames
+  kFlushSend,    // sending interrupts that ask others to flush
+  kFlushWait,    // waiting for their acknowledgements
+  kInterrupt,    // entry to interrupt handlers and the return from them
+  kLockWait,     // waiting for a lock of the kernel
   kIdle,
 };
-inline constexpr size_t kCostKinds = 10;
+inline constexpr size_t kCostKinds = 15;
 
 constexpr std::string_view Name(CostKind kind) {
   constexpr std::string_view kNames[kCostKinds] = {
-      "base",         "l1_tlb", "stlb",       "walk",    "walk_wait",
-      "dirty_assist", "fault",  "invalidate", "context", "idle"};
+      "base",         "l1_tlb",     "stlb",       "walk",      "walk_wait",
+      "dirty_assist", "fault",      "invalidate", "context",   "syscall",
+      "flush_send",   "flush_wait", "interrupt",  "lock_wait", "idle"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -43,6 +43,25 @@ struct CostConfig {
   CostAmount cr3_flush;    // MOV to CR3 that flushes
   CostAmount cr3_noflush;  // MOV to CR3 with bit 63 set
   CostAmount cr4_pge;      // clearing and setting CR4.PGE
+  CostAmount ipi_send;     // one write of the interrupt command register
+  CostAmount ipi_handler;  // entry to an interrupt handler and its return
+  // From that write to the handler: a sibling thread, another core of the
+  // socket, another socket; and what waking a halted target adds.
+  CostAmount ipi_latency_core;
+  CostAmount ipi_latency_socket;
+  CostAmount ipi_latency_remote;
+  CostAmount ipi_wake;
+  // From an acknowledgement to the sender, likewise.
+  CostAmount ack_core;
+  CostAmount ack_socket;
+  CostAmount ack_remote;
+  CostAmount syscall;      // entry and return, without CR3 writes
+  CostAmount vma;          // finding, splitting, merging or removing a mapping
+  CostAmount pte;          // reading and changing one page-table entry
+  CostAmount page_free;    // giving one page or page table back
+  CostAmount page_copy;    // copying 4 KiB
+  CostAmount major_fault;  // waiting for a device to read a page
+  CostAmount context_switch;  // the scheduler, without CR3 writes
 
   friend bool operator==(const CostConfig&, const CostConfig&) = default;
 };
@@ -59,6 +78,22 @@ struct CostModel {
   Cycles cr3_flush;
   Cycles cr3_noflush;
   Cycles cr4_pge;
+  Cycles ipi_send;
+  Cycles ipi_handler;
+  Cycles ipi_latency_core;
+  Cycles ipi_latency_socket;
+  Cycles ipi_latency_remote;
+  Cycles ipi_wake;
+  Cycles ack_core;
+  Cycles ack_socket;
+  Cycles ack_remote;
+  Cycles syscall;
+  Cycles vma;
+  Cycles pte;
+  Cycles page_free;
+  Cycles page_copy;
+  Cycles major_fault;
+  Cycles context_switch;
 
   static CostModel From(const CostConfig& config, uint64_t mhz);
 };

@@ -8,10 +8,15 @@
 #ifndef LOOKASIDE_KERNEL_BARE_METAL_H_
 #define LOOKASIDE_KERNEL_BARE_METAL_H_
 
+#include "lookaside/base/address.h"
+#include "lookaside/base/cpu_set.h"
 #include "lookaside/base/cycles.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/cost/cost_ledger.h"
+#include "lookaside/machine/interrupts.h"
 #include "lookaside/machine/machine.h"
+#include "lookaside/machine/step_frame.h"
+#include "lookaside/pagetable/pte.h"
 #include "lookaside/tlb/invalidation.h"
 
 namespace lookaside {
@@ -33,6 +38,31 @@ class BareMetal {
   void Invalidate(CpuId cpu, const Invalidation& invalidation) {
     machine_.Invalidate(cpu, invalidation);
   }
+  void Halt(CpuId cpu) { machine_.Halt(cpu); }
+
+  // Every change of an entry that the kernel makes.
+  void WritePte(PhysAddr entry, Pte value) {
+    machine_.memory().tables.Write(entry, value);
+  }
+
+  void SendIpi(CpuId from, const CpuSet& targets, uint32_t payload) {
+    machine_.SendIpi(from, targets, payload);
+  }
+  // From the store of an acknowledgement on `from` to its load on `to`.
+  Cycles Acknowledgement(CpuId to, CpuId from) const {
+    return machine_.interconnect().Acknowledgement(to, from);
+  }
+  PendingInterrupts& interrupts(CpuId cpu) {
+    return machine_.cpu(cpu).interrupts();
+  }
+  bool interrupts_off(CpuId cpu) { return machine_.cpu(cpu).interrupts_off(); }
+  void SetInterruptsOff(CpuId cpu, bool off) {
+    machine_.cpu(cpu).set_interrupts_off(off);
+  }
+  StepStack& steps(CpuId cpu) { return machine_.cpu(cpu).steps(); }
+
+  Cycles clock(CpuId cpu) { return machine_.cpu(cpu).clock(); }
+  void IdleUntil(CpuId cpu, Cycles time) { machine_.cpu(cpu).IdleUntil(time); }
   void Charge(CpuId cpu, CostKind kind, Cycles cycles) {
     machine_.cpu(cpu).Charge(kind, cycles);
   }

@@ -7,12 +7,10 @@
 #define LOOKASIDE_KERNEL_MM_H_
 
 #include "lookaside/base/ids.h"
+#include "lookaside/kernel/mm_id.h"
 #include "lookaside/pagetable/page_table.h"
 
 namespace lookaside {
-
-struct MmIdTag;
-using MmId = TypedInt<MmIdTag, uint32_t>;
 
 struct Mm {
   PageTable table;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hardware thread: its clock, what it spent cycles on, what it counted, and
-// the address space loaded on it. Its TLBs are its core's (machine/core.h).
+// A hardware thread: its clock, what it spent cycles on, what it counted, the
+// address space loaded on it, the interrupts sent to it, and the operation of
+// the software that runs on it. Its TLBs are its core's (machine/core.h).
 #ifndef LOOKASIDE_MACHINE_CPU_H_
 #define LOOKASIDE_MACHINE_CPU_H_
 
@@ -13,6 +14,8 @@
 #include "lookaside/base/ids.h"
 #include "lookaside/cost/cost_ledger.h"
 #include "lookaside/machine/cpu_counters.h"
+#include "lookaside/machine/interrupts.h"
+#include "lookaside/machine/step_frame.h"
 #include "lookaside/tlb/tlb_entry.h"
 
 namespace lookaside {
@@ -62,6 +65,20 @@ class Cpu {
   uint8_t translations_done() const { return translations_done_; }
   void set_translations_done(uint8_t done) { translations_done_ = done; }
 
+  // Between HLT and the next interrupt or context.
+  bool halted() const { return halted_; }
+  void set_halted(bool halted) { halted_ = halted; }
+
+  // Whether RFLAGS.IF is clear: interrupts stay pending.
+  bool interrupts_off() const { return interrupts_off_; }
+  void set_interrupts_off(bool off) { interrupts_off_ = off; }
+  PendingInterrupts& interrupts() { return interrupts_; }
+  const PendingInterrupts& interrupts() const { return interrupts_; }
+
+  // What the software on this thread is in the middle of.
+  StepStack& steps() { return steps_; }
+  const StepStack& steps() const { return steps_; }
+
   // Counters and ledger are results, not state.
   void AddTo(Digest& digest) const {
     digest.Add(id_);
@@ -71,6 +88,10 @@ class Cpu {
     digest.Add(space_.pcid);
     digest.Add(space_.vpid);
     digest.Add(translations_done_);
+    digest.Add(halted_);
+    digest.Add(interrupts_off_);
+    interrupts_.AddTo(digest);
+    steps_.AddTo(digest);
   }
 
  private:
@@ -83,6 +104,10 @@ class Cpu {
   TlbContext tlb_context_;
   TreeId tree_;  // of space_.root
   uint8_t translations_done_ = 0;
+  bool halted_ = false;
+  bool interrupts_off_ = false;
+  PendingInterrupts interrupts_;
+  StepStack steps_;
 };
 
 }  // namespace lookaside

@@ -34,6 +34,7 @@ Machine::Machine(const MachineConfig& config, FrameAllocator frames)
     : config_(config),
       topology_(config.topology),
       costs_(CostModel::From(config.cost, config.topology.mhz)),
+      interconnect_(topology_, costs_),
       walker_(config.walk, config.topology.mhz),
       memory_{std::move(frames), TableMemory()},
       cpus_(topology_.cpus()),
@@ -123,6 +124,7 @@ void Machine::LoadContext(CpuId id, const AddressSpace& space,
   Cpu& cpu_ref = cpu(id);
   Core& core_ref = core(id);
   SetActive(id, true);
+  cpu_ref.set_halted(false);
   const TreeId tree = memory_.tables.place(space.root).tree;
   cpu_ref.SetContext(space, TagsOf(id, space), tree);
   stale_.AddHolder(tree, topology_.CoreOf(id));
@@ -214,7 +216,25 @@ void Machine::CheckActivation(CpuId id, ContextLoad load) {
   last = cpu_ref.tree();
 }
 
-void Machine::Halt(CpuId cpu) { SetActive(cpu, false); }
+void Machine::Halt(CpuId id) {
+  SetActive(id, false);
+  cpu(id).set_halted(true);
+}
+
+void Machine::SendIpi(CpuId from, const CpuSet& targets, uint32_t payload) {
+  LOOKASIDE_DCHECK(!targets.Has(from));
+  interconnect_.ForEachWrite(targets, [&](const CpuSet& reached) {
+    Cpu& sender = cpu(from);
+    sender.Charge(CostKind::kFlushSend, interconnect_.write());
+    const Cycles sent = sender.clock();
+    reached.ForEach([&](CpuId target) {
+      Cpu& receiver = cpu(target);
+      const Cycles latency =
+          interconnect_.Latency(from, target, receiver.halted());
+      receiver.interrupts().Add({sent + latency, from, payload});
+    });
+  });
+}
 
 void Machine::SetActive(CpuId id, bool active) {
   Core& core_ref = core(id);

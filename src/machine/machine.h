@@ -30,6 +30,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "lookaside/base/cpu_set.h"
 #include "lookaside/base/cycles.h"
 #include "lookaside/base/digest.h"
 #include "lookaside/base/ids.h"
@@ -40,6 +41,7 @@
 #include "lookaside/machine/core.h"
 #include "lookaside/machine/cpu.h"
 #include "lookaside/machine/fault.h"
+#include "lookaside/machine/interconnect.h"
 #include "lookaside/machine/machine_config.h"
 #include "lookaside/machine/stale_entries.h"
 #include "lookaside/machine/topology.h"
@@ -117,6 +119,11 @@ class Machine {
   // partitioned arrays goes to its siblings.
   void Halt(CpuId cpu);
 
+  // Sends an interrupt to each target, charging `from` for each write of its
+  // interrupt command register. REQUIRES: `from` is no target.
+  void SendIpi(CpuId from, const CpuSet& targets, uint32_t payload);
+  const Interconnect& interconnect() const { return interconnect_; }
+
   // Executes the invalidation on `cpu`, and charges it.
   void Invalidate(CpuId cpu, const Invalidation& invalidation);
 
@@ -168,6 +175,7 @@ class Machine {
   MachineConfig config_;
   Topology topology_;
   CostModel costs_;
+  Interconnect interconnect_;
   PageWalker walker_;
   PhysicalMemory memory_;
   std::vector<Lazy<Cpu>> cpus_;

@@ -28,7 +28,9 @@ class Topology {
   uint32_t sockets() const { return config_.sockets; }
   uint32_t nodes() const { return config_.sockets * config_.numa; }
   uint32_t nodes_per_socket() const { return config_.numa; }
+  uint32_t cores_per_socket() const { return config_.cores_per_socket; }
   uint32_t threads_per_core() const { return config_.threads_per_core; }
+  ApicMode apic() const { return config_.apic; }
   uint32_t mhz() const { return config_.mhz; }
 
   CoreId CoreOf(CpuId cpu) const {

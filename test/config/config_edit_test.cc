@@ -27,10 +27,10 @@ size_t RowsOf(std::string_view group) {
 // A structured binding fails to compile when a struct gains a field, and so
 // reminds of the row that the table lacks.
 TEST(SimKeys, HaveARowForEveryField) {
-  [[maybe_unused]] const auto& [machine, tlb, psc, walk, paging, cost, replay] =
-      SimConfig();
-  [[maybe_unused]] const auto& [m1, m2, m3, m4, m5] = machine;
-  EXPECT_EQ(RowsOf("machine."), 5u);
+  [[maybe_unused]] const auto& [machine, tlb, psc, walk, paging, kernel, cost,
+                                replay] = SimConfig();
+  [[maybe_unused]] const auto& [m1, m2, m3, m4, m5, m6, m7, m8] = machine;
+  EXPECT_EQ(RowsOf("machine."), 8u);
   [[maybe_unused]] const auto& [arrays, inclusion] = tlb;
   EXPECT_EQ(RowsOf("tlb."), 1u);
   [[maybe_unused]] const auto& [s1, s2, s3, s4, s5, s6] = psc;
@@ -40,8 +40,12 @@ TEST(SimKeys, HaveARowForEveryField) {
   EXPECT_EQ(RowsOf("walk."), 6u + 3u * 3u);
   [[maybe_unused]] const auto& [p1, p2, p3] = paging;
   EXPECT_EQ(RowsOf("paging."), 3u);
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10] = cost;
-  EXPECT_EQ(RowsOf("cost."), 2u * 10u);
+  [[maybe_unused]] const auto& [k1, k2, k3, k4, k5, k6, k7, k8, k9] = kernel;
+  EXPECT_EQ(RowsOf("kernel."), 9u);
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11,
+                                c12, c13, c14, c15, c16, c17, c18, c19, c20,
+                                c21, c22, c23, c24, c25, c26] = cost;
+  EXPECT_EQ(RowsOf("cost."), 2u * 26u);
   [[maybe_unused]] const auto& [r1, r2, r3] = replay;
   EXPECT_EQ(RowsOf("replay."), 3u);
   [[maybe_unused]] const auto& [name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10,
@@ -65,6 +69,10 @@ TEST(Set, TakesTomlValuesAndBareWords) {
       {"walk.data_pressure", "1"},
       {"paging.node_memory", "64G"},
       {"cost.invlpg_ns", "100"},
+      {"machine.features", "pcid,invlpgb"},
+      {"kernel.flush.ceiling", "0"},
+      {"kernel.flush.shift", "auto"},
+      {"kernel.unfixed", "[\"eb66ae030829\"]"},
       {"replay.warmup", "0x10"},
   };
   for (const auto& [key, value] : settings) {
@@ -72,6 +80,11 @@ TEST(Set, TakesTomlValuesAndBareWords) {
   }
   EXPECT_EQ(config.machine.sockets, 4u);
   EXPECT_EQ(config.machine.mhz, 3000u);
+  EXPECT_EQ(config.machine.features,
+            (CpuFeatures{.pcid = true, .invpcid = false, .invlpgb = true}));
+  EXPECT_EQ(config.kernel.flush_ceiling, 0u);
+  EXPECT_EQ(config.kernel.flush_shift, std::nullopt);
+  EXPECT_TRUE(config.kernel.unfixed.Has(KernelFix::kMremapFlushUnderLock));
   const TlbConfig& stlb = config.tlb.arrays[5];
   EXPECT_EQ(stlb.name, "stlb");
   EXPECT_EQ(stlb.replacement, TlbReplacement::kLru);
@@ -113,8 +126,8 @@ TEST(Resolve, OfTextbookBeginsWithTheMachineAndItsArrays) {
   const std::vector<ResolvedKey> keys = Resolve(LoadPreset("textbook").value());
   ASSERT_GT(keys.size(), 7u);
   EXPECT_EQ(keys[0], (ResolvedKey{"machine.sockets", uint64_t{1}}));
-  EXPECT_EQ(keys[5], (ResolvedKey{"tlb.inclusion", std::string("none")}));
-  EXPECT_EQ(keys[6], (ResolvedKey{"tlb.itlb_4k.level", uint64_t{1}}));
+  EXPECT_EQ(keys[8], (ResolvedKey{"tlb.inclusion", std::string("none")}));
+  EXPECT_EQ(keys[9], (ResolvedKey{"tlb.itlb_4k.level", uint64_t{1}}));
   EXPECT_EQ(keys.back(), (ResolvedKey{"replay.strict", false}));
 }
 

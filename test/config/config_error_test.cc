@@ -196,8 +196,8 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"replay.cpu=96",
                   "--set replay.cpu = 96: the machine has hardware threads 0 "
                   "to 95"},
-        ErrorCase{"kernel.flush.ceiling=33",
-                  "--set kernel.flush.ceiling = 33: unknown key; 'lookaside "
+        ErrorCase{"rcu.qhimark=10",
+                  "--set rcu.qhimark = 10: unknown key; 'lookaside "
                   "config show' lists all"},
         ErrorCase{"xyzzy=1",
                   "--set xyzzy = 1: unknown key; 'lookaside config show' lists "

@@ -100,7 +100,9 @@ TEST(LoadConfig, BasesMayBeFilesRelativeToTheOneThatNamesThem) {
   const std::string child =
       WriteFile("child.toml", "base = \"./parent.toml\"\nwalk.walkers = 6");
   const SimConfig config = Load({.file = child, .cpu = "", .sets = {}}).config;
-  EXPECT_EQ(config.machine, (TopologyConfig{1, 64, 2, 1111, 1}));
+  EXPECT_EQ(
+      config.machine,
+      (TopologyConfig{1, 64, 2, 1111, 1, ApicMode::kCluster, 0x1731, {}}));
   EXPECT_EQ(config.walk.walkers, 6u);
 }
 
