@@ -23,14 +23,12 @@ class LruOrder {
   // Way 0 is the oldest. REQUIRES: 1 <= ways <= kMostWays.
   explicit LruOrder(uint32_t ways) {
     for (uint32_t way = 0; way < ways; ++way) bits_ = bits_ << 4 | way;
-    // After the ways' own places: nibbles that no way's number equals.
-    if (ways < kMostWays) bits_ |= ~uint64_t{0} << (4 * ways);
   }
 
   // Makes `way` the most recently used. REQUIRES: way is one of the ways.
   void Touch(uint32_t way) {
     // Nibbles that equal the way are zero in `differs`; the lowest zero is
-    // found exactly, and the way stands only once below the padding.
+    // found exactly, and what lies above the ways' own places is never lowest.
     const uint64_t differs = bits_ ^ (kOnes * way);
     const uint64_t zeros = (differs - kOnes) & ~differs & (kOnes << 3);
     const auto place = static_cast<uint32_t>(std::countr_zero(zeros)) & ~3u;
@@ -44,8 +42,7 @@ class LruOrder {
   // REQUIRES: `ways` is what the order was made for.
   uint32_t TouchOldest(uint32_t ways) {
     const uint32_t way = Oldest(ways);
-    const uint64_t places = ~uint64_t{0} >> (4 * (kMostWays - ways));
-    bits_ = (bits_ & ~places) | ((bits_ << 4 | way) & places);
+    bits_ = bits_ << 4 | way;
     return way;
   }
 
@@ -67,6 +64,8 @@ class LruOrder {
  private:
   static constexpr uint64_t kOnes = 0x1111111111111111u;
 
+  // A place for each way, the lowest for the one used last; above them nothing
+  // of any meaning.
   uint64_t bits_ = 0;
 };
 

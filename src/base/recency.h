@@ -49,6 +49,9 @@ class Recency {
     }
   }
 
+  bool IsYoungest(uint32_t set, uint32_t way) const {
+    return way == (is_word() ? orders_[set].At(0) : Ring(set)[ways_].older);
+  }
   uint32_t Oldest(uint32_t set) const {
     return is_word() ? orders_[set].Oldest(ways_) : Ring(set)[ways_].younger;
   }

@@ -58,34 +58,36 @@ inline uint32_t MatchTagFours(const uint32_t* tags, uint32_t tag) {
 // Bit i is set when tags[i] == tag, for i < count. Few ways are compared as
 // few: first levels have mostly four (BM_ReplayDecoded, BM_UniformRandom).
 // REQUIRES: 1 <= count <= 64.
-inline uint64_t MatchTags(const uint32_t* tags, uint32_t count, uint32_t tag) {
-  const uint64_t own = ~uint64_t{0} >> (64 - count);
-  if (count <= 4) return MatchTagFours<1>(tags, tag) & own;
-  if (count <= 8) return MatchTagFours<2>(tags, tag) & own;
+[[gnu::always_inline]] inline uint64_t MatchTags(const uint32_t* tags,
+                                                 uint32_t count, uint32_t tag) {
+  if (count == 4) return MatchTagFours<1>(tags, tag);
+  if (count == 8) return MatchTagFours<2>(tags, tag);
   uint64_t matches = MatchTagFours<4>(tags, tag);
   for (uint32_t i = kTagBlock; i < count; i += kTagBlock) {
     matches |= uint64_t{MatchTagFours<4>(tags + i, tag)} << i;
   }
-  return matches & own;
+  return matches & (~uint64_t{0} >> (64 - count));
 }
 
 // The first of `count` places whose tag is `tag` and of which `is_it(place)`
 // holds, or `count`. REQUIRES: count >= 1.
 template <typename Predicate>
-inline uint32_t FindTagged(const uint32_t* tags, uint32_t count, uint32_t tag,
-                           Predicate is_it) {
+[[gnu::always_inline]] inline uint32_t FindTagged(const uint32_t* tags,
+                                                  uint32_t count, uint32_t tag,
+                                                  const Predicate& is_it) {
   constexpr uint32_t kMost = 64;
-  uint32_t from = 0;
-  do {
-    const uint32_t rest = count - from;
-    uint64_t matches = MatchTags(tags + from, rest < kMost ? rest : kMost, tag);
-    for (; matches != 0; matches &= matches - 1) {
-      const uint32_t place =
-          from + static_cast<uint32_t>(std::countr_zero(matches));
-      if (is_it(place)) return place;
+  if (count > kMost) [[unlikely]] {
+    for (uint32_t place = 0; place < count; ++place) {
+      if (tags[place] == tag && is_it(place)) return place;
     }
-    from += kMost;
-  } while (from < count);
+    return count;
+  }
+  uint64_t matches = MatchTags(tags, count, tag);
+  for (; matches != 0; matches &= matches - 1) {
+    const auto place = static_cast<uint32_t>(std::countr_zero(matches));
+    if (is_it(place)) [[likely]]
+      return place;
+  }
   return count;
 }
 

@@ -21,12 +21,16 @@ bool Permits(uint8_t flags, const WalkAccess& access) {
   return !access.fetch || (flags & kTlbNoExecute) == 0;
 }
 
+// Without a branch: FillPlain waits for it (BM_UniformRandom).
 uint8_t FlagsOf(const WalkResult& walk) {
+  const auto flag = [](bool on, TlbFlag bit) {
+    return static_cast<unsigned>(on) * bit;
+  };
   return static_cast<uint8_t>(
-      (walk.permissions.writable ? kTlbWritable : 0) |
-      (walk.permissions.user ? kTlbUser : 0) |
-      (walk.permissions.nx ? kTlbNoExecute : 0) | (walk.dirty ? kTlbDirty : 0) |
-      (walk.stale ? kTlbStale : 0) | (walk.global ? kTlbGlobal : 0));
+      flag(walk.permissions.writable, kTlbWritable) |
+      flag(walk.permissions.user, kTlbUser) |
+      flag(walk.permissions.nx, kTlbNoExecute) | flag(walk.dirty, kTlbDirty) |
+      flag(walk.stale, kTlbStale) | flag(walk.global, kTlbGlobal));
 }
 
 // Whether the entry gives nothing that the tree does not.
@@ -177,33 +181,7 @@ bool AccessPath::Repeat(const TraceEvent& head,
   return true;
 }
 
-// An event that has something to look up, page by page; a modify does all its
-// loads, then all its stores.
-bool AccessPath::PlayEvent(const TraceEvent& event) {
-  Settle();
-  const uint64_t first = event.address.value() >> kPageShift;
-  const uint64_t pages =
-      (((event.address.value() & kOffsetMask) + event.size - 1) >> kPageShift) +
-      1;
-  const bool modify = event.kind == EventKind::kModify;
-  const AccessSide side =
-      event.kind == EventKind::kFetch ? AccessSide::kInst : AccessSide::kData;
-  const uint64_t translations = modify ? 2 * pages : pages;
-  for (uint64_t i = r_.cpu.translations_done(); i < translations; ++i) {
-    const bool write =
-        event.kind == EventKind::kStore || (modify && i >= pages);
-    const uint64_t page = first + (i >= pages ? i - pages : i);
-    if (!Translate(side, page, write)) {
-      r_.cpu.set_translations_done(static_cast<uint8_t>(i));
-      return false;
-    }
-  }
-  r_.cpu.set_translations_done(0);
-  CountEvent(event.kind);
-  return true;
-}
-
-void AccessPath::CountEvent(EventKind kind) {
+inline void AccessPath::CountEvent(EventKind kind) {
   CpuCounters& counters = r_.cpu.counters();
   uint64_t steps = r_.pacing == Pacing::kAccesses ? Accesses(kind) : 0;
   switch (kind) {
@@ -256,9 +234,84 @@ void AccessPath::Settle() {
   r_.cpu.Charge(CostKind::kBase, r_.costs.instruction * steps);
 }
 
+inline void AccessPath::Remember(AccessSide side, uint64_t page,
+                                 const TlbHierarchy::Found& found) {
+  last_.array[static_cast<size_t>(side)] = found.array;
+  if (r_.core.tlb.has_unified_first_level()) last_.Clear();
+  if ((found.flags & kTlbStale) != 0) [[unlikely]]
+    return last_.Clear(side);
+  RememberPage(side, page, found.flags);
+}
+
+[[gnu::always_inline]] inline void AccessPath::RunWalker(VirtPage page,
+                                                         WalkAccess access,
+                                                         WalkResult& walk) {
+  if (!IsCanonical(StartOf(page), r_.levels)) [[unlikely]] {
+    walk.fault = WalkFault::kNonCanonical;
+    return;
+  }
+  const WalkRequest request{.root = r_.cpu.space().root,
+                            .levels = r_.levels,
+                            .tag = r_.cpu.tlb_context().tag,
+                            .page = page,
+                            .access = access,
+                            .source = r_.cpu.tree().value()};
+  r_.walker.Walk(request, walk_resources_, walk);
+  if (r_.costs.refill) [[unlikely]]
+    walk.cycles = *r_.costs.refill;
+  const Cycles now = r_.cpu.clock();
+  const Cycles start = r_.core.walkers.Acquire(now, walk.cycles);
+  r_.cpu.Charge(CostKind::kWalkWait, start - now);
+}
+
+inline void AccessPath::CountWalk(const WalkResult& walk) {
+  TranslationCounters& counters = r_.cpu.counters().translation;
+  ++counters.walks;
+  counters.walk_loads += walk.loads;
+  for (uint32_t i = 0; i < walk.loads; ++i) {
+    const WalkLoad& load = walk.load[i];
+    ++counters.walk_loads_by_level[static_cast<size_t>(load.level)];
+    ++counters.walk_loads_by_place[static_cast<size_t>(load.place)];
+  }
+  if (walk.psc_hit != PagingLevel::kPte) {
+    ++counters.psc_hits[static_cast<size_t>(walk.psc_hit)];
+  }
+}
+
+// `denied`: there is an entry, but it does not permit the access.
+[[gnu::always_inline]] inline bool AccessPath::Walk(AccessSide side,
+                                                    VirtPage page, bool write,
+                                                    bool denied) {
+  const WalkAccess access = UserAccess(side, write);
+  WalkResult walk;
+  RunWalker(page, access, walk);
+  if (walk.fault != WalkFault::kNone) [[unlikely]] {
+    const WalkResult faulted = walk;  // leaves `walk` in registers
+    Raise(faulted, page, access);
+    return false;
+  }
+  r_.cpu.Charge(CostKind::kWalk, walk.cycles);
+  CountWalk(walk);
+  TlbHierarchy& tlb = r_.core.tlb;
+  const TlbContext& context = r_.cpu.tlb_context();
+  if (walk.size != PageSize::k4K || walk.global || denied || walk.stale ||
+      !tlb.has_plain_fill(side)) [[unlikely]] {
+    const WalkResult other = walk;
+    Remember(side, StartOf(page).value() >> kPageShift,
+             Fill(side, page, write, other, denied));
+    return true;
+  }
+  Remember(side, StartOf(page).value() >> kPageShift,
+           tlb.FillPlain(side, context, page, walk.frame, FlagsOf(walk),
+                         walk.source, tlb_counters_));
+  return true;
+}
+
 // One page of one access. `page` is the whole of the address above the page
 // offset: the hot loop compares it so.
-bool AccessPath::Translate(AccessSide side, uint64_t page, bool write) {
+[[gnu::always_inline]] inline bool AccessPath::Translate(AccessSide side,
+                                                         uint64_t page,
+                                                         bool write) {
   const VirtPage virt_page(page & kVirtPageMask);
   const TlbContext& context = r_.cpu.tlb_context();
   TlbHierarchy& tlb = r_.core.tlb;
@@ -270,7 +323,9 @@ bool AccessPath::Translate(AccessSide side, uint64_t page, bool write) {
   const bool denied =
       found.level != 0 && !Permits(found.flags, UserAccess(side, write));
   if (found.level == 0 || denied) return Walk(side, virt_page, write, denied);
-  if ((found.flags & kTlbStale) != 0) UseStale(virt_page, write, found);
+  if ((found.flags & kTlbStale) != 0) [[unlikely]] {
+    UseStale(virt_page, write, found);
+  }
   TranslationCounters& counters = r_.cpu.counters().translation;
   if (found.level == 1) {
     r_.cpu.Charge(CostKind::kL1Tlb, Cycles(tlb.latency(found.array)));
@@ -287,44 +342,55 @@ bool AccessPath::Translate(AccessSide side, uint64_t page, bool write) {
   return true;
 }
 
-void AccessPath::Remember(AccessSide side, uint64_t page,
-                          const TlbHierarchy::Found& found) {
-  last_.array[static_cast<size_t>(side)] = found.array;
-  if (r_.core.tlb.has_unified_first_level()) last_.Clear();
-  if ((found.flags & kTlbStale) != 0) return last_.Clear(side);
-  RememberPage(side, page, found.flags);
+bool AccessPath::TranslatePart(AccessSide side, uint64_t page, bool write) {
+  return Translate(side, page, write);
 }
 
-WalkResult AccessPath::RunWalker(VirtPage page, WalkAccess access) {
-  if (!IsCanonical(StartOf(page), r_.levels)) {
-    WalkResult none;
-    none.fault = WalkFault::kNonCanonical;
-    return none;
+// An event that has something to look up. Most touch one page once.
+bool AccessPath::PlayEvent(const TraceEvent& event) {
+  if (pending_ != 0 || runs_pending_ != 0) Settle();
+  const uint64_t address = event.address.value();
+  if ((address & kOffsetMask) + event.size > kPageBytes ||
+      event.kind == EventKind::kModify || r_.cpu.translations_done() != 0)
+      [[unlikely]] {
+    return PlayParts(event);
   }
-  const WalkRequest request{.root = r_.cpu.space().root,
-                            .levels = r_.levels,
-                            .tag = r_.cpu.tlb_context().tag,
-                            .page = page,
-                            .access = access,
-                            .source = r_.cpu.tree().value()};
-  WalkResult walk = r_.walker.Walk(request, walk_resources_);
-  if (r_.costs.refill) walk.cycles = *r_.costs.refill;
-  const Cycles now = r_.cpu.clock();
-  const Cycles start = r_.core.walkers.Acquire(now, walk.cycles);
-  r_.cpu.Charge(CostKind::kWalkWait, start - now);
-  return walk;
-}
-
-// `denied`: there is an entry, but it does not permit the access.
-bool AccessPath::Walk(AccessSide side, VirtPage page, bool write, bool denied) {
-  const WalkAccess access = UserAccess(side, write);
-  const WalkResult walk = RunWalker(page, access);
-  if (walk.fault != WalkFault::kNone) {
-    Raise(walk, page, access);
+  const AccessSide side =
+      event.kind == EventKind::kFetch ? AccessSide::kInst : AccessSide::kData;
+  if (!Translate(side, address >> kPageShift,
+                 event.kind == EventKind::kStore)) {
     return false;
   }
-  r_.cpu.Charge(CostKind::kWalk, walk.cycles);
-  CountWalk(walk);
+  CountEvent(event.kind);
+  return true;
+}
+
+// An event page by page; a modify does all its loads, then all its stores.
+bool AccessPath::PlayParts(const TraceEvent& event) {
+  const uint64_t first = event.address.value() >> kPageShift;
+  const uint64_t pages =
+      (((event.address.value() & kOffsetMask) + event.size - 1) >> kPageShift) +
+      1;
+  const bool modify = event.kind == EventKind::kModify;
+  const AccessSide side =
+      event.kind == EventKind::kFetch ? AccessSide::kInst : AccessSide::kData;
+  const uint64_t translations = modify ? 2 * pages : pages;
+  for (uint64_t i = r_.cpu.translations_done(); i < translations; ++i) {
+    const bool write =
+        event.kind == EventKind::kStore || (modify && i >= pages);
+    const uint64_t page = first + (i >= pages ? i - pages : i);
+    if (!TranslatePart(side, page, write)) {
+      r_.cpu.set_translations_done(static_cast<uint8_t>(i));
+      return false;
+    }
+  }
+  r_.cpu.set_translations_done(0);
+  CountEvent(event.kind);
+  return true;
+}
+
+TlbHierarchy::Found AccessPath::Fill(AccessSide side, VirtPage page, bool write,
+                                     const WalkResult& walk, bool denied) {
   const TlbContext& context = r_.cpu.tlb_context();
   TlbHierarchy& tlb = r_.core.tlb;
   tlb.CountMiss(side, page, walk.size, tlb_counters_);
@@ -341,11 +407,10 @@ bool AccessPath::Walk(AccessSide side, VirtPage page, bool write, bool denied) {
   entry.flags = FlagsOf(walk);
   entry.thread = context.thread;
   entry.source = walk.source;
+  if (tlb.is_inclusive() || denied) last_.Clear();
   TlbHierarchy::Found found = tlb.Fill(side, page, entry, tlb_counters_);
   if (walk.stale) UseStale(page, write, found);
-  if (tlb.is_inclusive() || denied) last_.Clear();
-  Remember(side, StartOf(page).value() >> kPageShift, found);
-  return true;
+  return found;
 }
 
 // A marked entry serves an access: is it right after all, and if not, had its
@@ -370,7 +435,8 @@ void AccessPath::UseStale(VirtPage page, bool write,
 
 bool AccessPath::AssistDirty(VirtPage page) {
   const WalkAccess access = UserAccess(AccessSide::kData, true);
-  const WalkResult walk = RunWalker(page, access);
+  WalkResult walk;
+  RunWalker(page, access, walk);
   if (walk.fault != WalkFault::kNone) {
     Raise(walk, page, access);
     return false;
@@ -381,20 +447,6 @@ bool AccessPath::AssistDirty(VirtPage page) {
   r_.cpu.Charge(CostKind::kDirtyAssist, walk.cycles + r_.costs.dirty_assist);
   r_.core.tlb.SetDirty(r_.cpu.tlb_context(), page);
   return true;
-}
-
-void AccessPath::CountWalk(const WalkResult& walk) {
-  TranslationCounters& counters = r_.cpu.counters().translation;
-  ++counters.walks;
-  counters.walk_loads += walk.loads;
-  for (uint32_t i = 0; i < walk.loads; ++i) {
-    const WalkLoad& load = walk.load[i];
-    ++counters.walk_loads_by_level[static_cast<size_t>(load.level)];
-    ++counters.walk_loads_by_place[static_cast<size_t>(load.place)];
-  }
-  if (walk.psc_hit != PagingLevel::kPte) {
-    ++counters.psc_hits[static_cast<size_t>(walk.psc_hit)];
-  }
 }
 
 void AccessPath::Raise(const WalkResult& walk, VirtPage page,

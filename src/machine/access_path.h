@@ -87,12 +87,16 @@ class AccessPath {
 
   bool HitsFirstLevel(EventKind kind, uint64_t page);
   bool PlayEvent(const TraceEvent& event);
+  bool PlayParts(const TraceEvent& event);
   bool PlayHead(const TraceEvent& event);
   bool Repeat(const TraceEvent& head, std::array<uint16_t, 4>& counts);
   bool Translate(AccessSide side, uint64_t page, bool write);
+  bool TranslatePart(AccessSide side, uint64_t page, bool write);
   bool Walk(AccessSide side, VirtPage page, bool write, bool denied);
+  TlbHierarchy::Found Fill(AccessSide side, VirtPage page, bool write,
+                           const WalkResult& walk, bool denied);
   bool AssistDirty(VirtPage page);
-  WalkResult RunWalker(VirtPage page, WalkAccess access);
+  void RunWalker(VirtPage page, WalkAccess access, WalkResult& walk);
   void CountWalk(const WalkResult& walk);
   void UseStale(VirtPage page, bool write, TlbHierarchy::Found& found);
   void Raise(const WalkResult& walk, VirtPage page, WalkAccess access);

@@ -70,12 +70,13 @@ void StaleEntries::ForEachCopy(ChangeNumber number, const Change& change,
     }
     for (const PagingLevel level : kCachedLevels) {
       if (level > change.entry.level) break;
-      core.psc.ForEachWithin(change.page, order, level,
-                             [&](ContextTag tag, PscEntry& entry) {
-                               if (entry.stale && entry.source == number) {
-                                 visit(id, tag);
-                               }
-                             });
+      core.psc.ForEachWithin(
+          change.page, order, level,
+          [&](ContextTag tag, PscBits& bits, uint32_t& source) {
+            if ((bits & kPscStale) != 0 && source == number) {
+              visit(id, tag);
+            }
+          });
     }
   }
 }
@@ -111,11 +112,12 @@ void StaleEntries::Mark(const EntryChange& entry, int levels, Cycles now,
     for (const PagingLevel level : kCachedLevels) {
       if (level > entry.level) break;
       core.psc.ForEachWithin(page, order, level,
-                             [&](ContextTag, PscEntry& cached) {
-                               if (cached.stale || cached.source != tree)
+                             [&](ContextTag, PscBits& bits, uint32_t& source) {
+                               if ((bits & kPscStale) != 0 || source != tree) {
                                  return;
-                               cached.stale = true;
-                               cached.source = number;
+                               }
+                               bits |= kPscStale;
+                               source = number;
                                marked = true;
                              });
     }
@@ -213,15 +215,15 @@ void StaleEntries::OnTableFree(FrameNumber table, TreeId tree, Cycles now,
     for (const PagingLevel level : kCachedLevels) {
       cores[id.value()]->psc.ForEachWithin(
           VirtPage(0), kVirtPageBits, level,
-          [&](ContextTag tag, PscEntry& entry) {
-            if (entry.table != table) return;
+          [&](ContextTag tag, PscBits& bits, uint32_t& source) {
+            if (EntryOf(bits).table != table) return;
             const std::optional<CpuId> cpu = user_of(id, tag);
             if (!cpu) {
               ++counters.dormant;
               return;
             }
-            const auto change =
-                entry.stale ? changes_.find(entry.source) : changes_.end();
+            const auto change = (bits & kPscStale) != 0 ? changes_.find(source)
+                                                        : changes_.end();
             if (change == changes_.end()) {
               counters.Add({Check::kC3, *cpu, VirtPage(0), Cycles(),
                             "a table that is still hooked in"});

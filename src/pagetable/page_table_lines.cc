@@ -9,11 +9,11 @@ namespace lookaside {
 
 PageTableLineCache::PageTableLineCache(const LineCacheConfig& config,
                                        Permille data_pressure)
-    : set_count_(config.lines == 0 ? 1 : config.lines / config.ways),
+    : set_mask_(config.lines == 0 ? 0 : config.lines / config.ways - 1),
       ways_(config.lines == 0
                 ? 0
                 : static_cast<uint32_t>(data_pressure.Without(config.ways))) {
-  LOOKASIDE_CHECK(std::has_single_bit(set_count_));
+  LOOKASIDE_CHECK(std::has_single_bit(sets()));
   LOOKASIDE_CHECK(ways_ <= LruOrder::kMostWays);
   Clear();
 }
@@ -23,12 +23,12 @@ bool PageTableLineCache::Contains(PhysAddr address) const {
 }
 
 void PageTableLineCache::Clear() {
-  if (ways_ != 0) sets_.assign(set_count_, Set{LruOrder(ways_), {}, {}});
+  if (ways_ != 0) sets_.assign(sets(), Set{LruOrder(ways_), {}, {}});
 }
 
 // Lines by recency: in which way one lies is of no consequence.
 void PageTableLineCache::AddTo(Digest& digest) const {
-  digest.Add(set_count_);
+  digest.Add(sets());
   digest.Add(ways_);
   for (size_t i = 0; i < sets_.size(); ++i) {
     const Set& set = sets_[i];

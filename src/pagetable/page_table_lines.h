@@ -75,7 +75,7 @@ class PageTableLineCache {
   // Drops every line.
   void Clear();
 
-  uint32_t sets() const { return set_count_; }
+  uint32_t sets() const { return set_mask_ + 1; }
   uint32_t ways() const { return ways_; }  // those that data leaves
 
   void AddTo(Digest& digest) const;
@@ -84,10 +84,10 @@ class PageTableLineCache {
                          const PageTableLineCache& b);
 
  private:
-  // One set, in two host lines for the most part. A key is the line + 1, 0 if
+  // One set, in two host lines. A key is the line + 1, 0 if
   // empty: its low half in `low`, the rest, which 46 bits of line leave at
   // most 15 bits, in `high`.
-  struct Set {
+  struct alignas(64) Set {
     LruOrder order;
     std::array<uint32_t, LruOrder::kMostWays> low{};
     std::array<uint16_t, LruOrder::kMostWays> high{};
@@ -104,13 +104,12 @@ class PageTableLineCache {
     return (address.value() >> kLineShift) + 1;
   }
   size_t SetOf(PhysAddr address) const {
-    return static_cast<size_t>(address.value() >> kLineShift) &
-           (set_count_ - 1);
+    return static_cast<size_t>(address.value() >> kLineShift) & set_mask_;
   }
   // The way that holds `key`, or kNoWay.
   uint32_t Find(const Set& set, uint64_t key) const;
 
-  uint32_t set_count_;
+  uint32_t set_mask_;
   uint32_t ways_;
   std::vector<Set> sets_;  // none without ways
 };
@@ -135,7 +134,8 @@ struct CoreLineCaches {
 // ---------------------------------------------------------------------------
 // Implementation of what every walk does.
 
-inline uint32_t PageTableLineCache::Find(const Set& set, uint64_t key) const {
+[[gnu::always_inline]] inline uint32_t PageTableLineCache::Find(
+    const Set& set, uint64_t key) const {
   const auto low = static_cast<uint32_t>(key);
   uint32_t matches = ways_ <= 8 ? MatchTagFours<2>(set.low.data(), low)
                                 : MatchTagFours<4>(set.low.data(), low);
@@ -146,7 +146,7 @@ inline uint32_t PageTableLineCache::Find(const Set& set, uint64_t key) const {
   return kNoWay;
 }
 
-inline bool PageTableLineCache::Load(PhysAddr address) {
+[[gnu::always_inline]] inline bool PageTableLineCache::Load(PhysAddr address) {
   if (ways_ == 0) return false;
   const uint64_t key = KeyOf(address);
   Set& set = sets_[SetOf(address)];

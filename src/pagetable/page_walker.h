@@ -44,6 +44,7 @@
 #include <string_view>
 
 #include "lookaside/base/address.h"
+#include "lookaside/base/check.h"
 #include "lookaside/base/cycles.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/base/permille.h"
@@ -160,7 +161,8 @@ struct WalkResult {
 
 // Loads the line of `address` through the caches of core and socket, which
 // all hold it afterwards, and says where it was.
-inline LinePlace LoadLine(PhysAddr address, const WalkResources& resources) {
+[[gnu::always_inline]] inline LinePlace LoadLine(
+    PhysAddr address, const WalkResources& resources) {
   if (resources.lines.l1.Load(address)) return LinePlace::kL1;
   if (resources.lines.l2.Load(address)) return LinePlace::kL2;
   if (resources.l3.Load(address)) return LinePlace::kL3;
@@ -180,15 +182,137 @@ class PageWalker {
 
   // REQUIRES: request.levels is 4 or 5; request.root is a table.
   WalkResult Walk(const WalkRequest& request,
-                  const WalkResources& resources) const;
+                  const WalkResources& resources) const {
+    WalkResult result;
+    Walk(request, resources, result);
+    return result;
+  }
+  // The same, to a result that is new. Inlined, so that the result stays in
+  // registers (BM_UniformRandom).
+  void Walk(const WalkRequest& request, const WalkResources& resources,
+            WalkResult& result) const;
 
   const LoadLatency& latency() const { return latency_; }
 
  private:
+  // What the levels so far allow: R/W, U/S and, inverted, XD, so that levels
+  // combine by "and".
+  static constexpr uint64_t kRights =
+      Pte::kWritable | Pte::kUser | Pte::kNoExecute;
+
+  static uint64_t RightsOf(Pte pte) {
+    return (pte.bits() ^ Pte::kNoExecute) & kRights;
+  }
+  static uint64_t RightsNeeded(WalkAccess access) {
+    return (access.write ? Pte::kWritable : 0) |
+           (access.user ? Pte::kUser : 0) |
+           (access.fetch ? Pte::kNoExecute : 0);
+  }
+  static PagePermissions PermissionsOf(uint64_t rights) {
+    return {(rights & Pte::kWritable) != 0, (rights & Pte::kUser) != 0,
+            (rights & Pte::kNoExecute) == 0};
+  }
+
+  // An entry loaded, by level.
+  struct Step {
+    uint64_t entry;   // address
+    uint64_t bits;    // what it held
+    uint64_t rights;  // down to it
+  };
+  using Steps = std::array<Step, kPagingLevels>;
+
+  struct BitsSet {
+    uint8_t accessed = 0;  // entries
+    bool dirty = false;
+  };
+  static BitsSet SetBits(const Steps& steps, PagingLevel top, PagingLevel leaf,
+                         bool write, TableMemory& tables);
+
   Cycles base_;
   Permille overlap_;
   LoadLatency latency_;
 };
+
+// ---------------------------------------------------------------------------
+// Implementation, inlined into the path of a miss: BM_UniformRandom.
+
+[[gnu::always_inline]] inline void PageWalker::Walk(
+    const WalkRequest& request, const WalkResources& resources,
+    WalkResult& result) const {
+  LOOKASIDE_DCHECK(request.levels == 4 || request.levels == 5);
+  auto top = static_cast<PagingLevel>(request.levels - 1);
+  uint64_t rights = kRights;
+  FrameNumber table = request.root;
+  PscBits cached = 0;
+  result.psc_hit = resources.psc.FindBits(request.tag, request.page, cached);
+  if (result.psc_hit != PagingLevel::kPte) {
+    top = Below(result.psc_hit);
+    rights = RightsOf(Pte(cached));
+    table = Pte(cached).frame();
+  }
+  const PscBits stale = cached & kPscStale;
+  uint32_t source = request.source;
+  if (stale != 0) [[unlikely]] {
+    source = resources.psc.SourceAt(request.tag, request.page, result.psc_hit);
+    result.stale = true;
+  }
+  result.source = source;
+
+  // Down to the leaf or to an entry that is not present.
+  Steps steps;
+  uint64_t cycles = base_.value();
+  uint64_t in_all = ~uint64_t{0};  // bits that every entry has
+  PagingLevel level = top;
+  const Pte* entries;
+  Pte pte;
+  for (;; level = Below(level)) {
+    const unsigned index = EntryIndex(request.page, level);
+    const PhysAddr entry = EntryAddress(table, index);
+    // Before its line is looked up: the host fetches one while it searches the
+    // other.
+    entries = resources.tables.EntriesOf(table);
+    pte = entries[index];
+    const LinePlace place = LoadLine(entry, resources);
+    cycles += latency_[place].value();
+    result.load[result.loads++] = {level, place};
+    in_all &= pte.bits();
+    rights &= RightsOf(pte);
+    steps[Index(level)] = {entry.value(), pte.bits(), rights};
+    if (!pte.present() || level == PagingLevel::kPte || pte.page_size()) break;
+    table = pte.frame();
+  }
+
+  result.cycles = Cycles(overlap_.Without(cycles));
+  const uint64_t needed = RightsNeeded(request.access);
+  if (!pte.present() || (rights & needed) != needed) [[unlikely]] {
+    result.fault =
+        pte.present() ? WalkFault::kProtection : WalkFault::kNotPresent;
+    return;
+  }
+  if ((in_all & Pte::kAccessed) == 0 || (request.access.write && !pte.dirty()))
+      [[unlikely]] {
+    const BitsSet set =
+        SetBits(steps, top, level, request.access.write, resources.tables);
+    result.set_accessed = set.accessed;
+    result.set_dirty = set.dirty;
+    pte = pte.WithAccessed(true).WithDirty(pte.dirty() || request.access.write);
+  }
+  for (PagingLevel above = top; above != level; above = Below(above)) {
+    const Step& step = steps[Index(above)];
+    resources.psc.FillAbsent(
+        request.tag, request.page, above,
+        (step.bits & Pte::kFrameMask) | (step.rights ^ Pte::kNoExecute) | stale,
+        source);
+  }
+  if (resources.prefetch != nullptr) {
+    resources.prefetch->Remember(request.page.value(), entries);
+  }
+  result.size = static_cast<PageSize>(level);
+  result.dirty = pte.dirty();
+  result.global = pte.global();
+  result.permissions = PermissionsOf(rights);
+  result.frame = pte.frame();
+}
 
 }  // namespace lookaside
 

@@ -15,7 +15,6 @@
 #ifndef LOOKASIDE_PAGETABLE_WALKER_POOL_H_
 #define LOOKASIDE_PAGETABLE_WALKER_POOL_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -36,13 +35,13 @@ class WalkerPool {
   // Takes a walker for `duration` from the first moment, `now` or later, at
   // which one is free, and returns that moment.
   Cycles Acquire(Cycles now, Cycles duration) {
-    const Cycles start = std::max(now, busy_until_.front());
+    Cycles* first = busy_until_.data();
+    const Cycles* const last = first + busy_until_.size() - 1;
+    const Cycles free = *first;
+    const Cycles start = free > now ? free : now;
     const Cycles end = start + duration;
-    size_t i = 0;
-    for (; i + 1 < busy_until_.size() && busy_until_[i + 1] < end; ++i) {
-      busy_until_[i] = busy_until_[i + 1];
-    }
-    busy_until_[i] = end;
+    for (; first != last && first[1] < end; ++first) *first = first[1];
+    *first = end;
     return start;
   }
 

@@ -20,6 +20,7 @@ PagingStructureCaches::Array::Array(uint32_t size, uint32_t associativity) {
   tags_.resize(slots + kTagBlock);
   keys_.resize(slots);
   entries_.resize(slots);
+  sources_.resize(slots);
   recency_ = Recency(sets, ways_);
 }
 
@@ -28,18 +29,19 @@ size_t PagingStructureCaches::Array::used() const {
       std::count_if(keys_.begin(), keys_.end(), [](uint64_t k) { return k; }));
 }
 
-void PagingStructureCaches::Array::Fill(uint64_t key, const PscEntry& entry) {
+void PagingStructureCaches::Array::Fill(uint64_t key, PscBits bits) {
   if (ways_ == 0) return;
   const size_t slot = Find(key);
-  if (slot == kMiss) return Insert(key, entry);
+  if (slot == kMiss) return Insert(key, bits, 0);
   Touch(slot);
-  entries_[slot] = entry;
+  entries_[slot] = bits;
+  sources_[slot] = 0;
 }
 
 void PagingStructureCaches::Array::EraseSlot(size_t slot) {
   tags_[slot] = 0;
   keys_[slot] = 0;
-  entries_[slot] = PscEntry();
+  entries_[slot] = 0;
   recency_.Retire(static_cast<uint32_t>(slot >> set_shift_), WayOf(slot));
 }
 
@@ -84,10 +86,11 @@ void PagingStructureCaches::Array::AddTo(Digest& digest,
       if (key == 0) continue;
       digest.Add(key >> kContextTagBits);
       contexts.AddTo(digest, ContextTag(static_cast<uint16_t>(key)));
-      digest.Add(entries_[slot].table);
-      digest.Add(entries_[slot].writable);
-      digest.Add(entries_[slot].user);
-      digest.Add(entries_[slot].nx);
+      const PscEntry entry = EntryOf(entries_[slot]);
+      digest.Add(entry.table);
+      digest.Add(entry.writable);
+      digest.Add(entry.user);
+      digest.Add(entry.nx);
     }
   }
 }
@@ -121,11 +124,19 @@ bool PagingStructureCaches::Contains(ContextTag tag, VirtPage page,
   return at(level).Find(Key(tag, page, level)) != Array::kMiss;
 }
 
+PagingLevel PagingStructureCaches::FindAbove(ContextTag tag, VirtPage page,
+                                             PscBits& bits) {
+  for (PagingLevel level : {PagingLevel::kPml4e, PagingLevel::kPml5e}) {
+    if (FindAt(tag, page, level, bits)) return level;
+  }
+  return PagingLevel::kPte;
+}
+
 void PagingStructureCaches::Fill(ContextTag tag, VirtPage page,
                                  PagingLevel level, const PscEntry& entry) {
   LOOKASIDE_DCHECK(level != PagingLevel::kPte);
   LOOKASIDE_DCHECK(tag != ContextTag());
-  at(level).Fill(Key(tag, page, level), entry);
+  at(level).Fill(Key(tag, page, level), BitsOf(entry));
 }
 
 size_t PagingStructureCaches::Invlpg(ContextTag tag, VirtPage page) {
@@ -157,21 +168,28 @@ size_t PagingStructureCaches::InvalidateAll() {
   return InvalidateIf([](ContextTag) { return true; });
 }
 
+uint32_t PagingStructureCaches::SourceAt(ContextTag tag, VirtPage page,
+                                         PagingLevel level) const {
+  const size_t slot = at(level).Find(Key(tag, page, level));
+  LOOKASIDE_CHECK(slot != Array::kMiss);
+  return at(level).source(slot);
+}
+
 void PagingStructureCaches::Array::ForEach(
-    absl::FunctionRef<void(uint64_t key, PscEntry&)> visit) {
+    absl::FunctionRef<void(uint64_t key, PscBits& bits, uint32_t& source)>
+        visit) {
   for (size_t slot = 0; slot < keys_.size(); ++slot) {
-    if (keys_[slot] != 0) visit(keys_[slot], entries_[slot]);
+    if (keys_[slot] != 0) visit(keys_[slot], entries_[slot], sources_[slot]);
   }
 }
 
-void PagingStructureCaches::ForEachWithin(
-    VirtPage first, unsigned order, PagingLevel level,
-    absl::FunctionRef<void(ContextTag, PscEntry&)> visit) {
+void PagingStructureCaches::ForEachWithin(VirtPage first, unsigned order,
+                                          PagingLevel level, Visit visit) {
   const unsigned shared = std::max(order, SpanOrder(level));
-  at(level).ForEach([&](uint64_t key, PscEntry& entry) {
+  at(level).ForEach([&](uint64_t key, PscBits& bits, uint32_t& source) {
     const uint64_t page = key >> kContextTagBits << SpanOrder(level);
     if (((page ^ first.value()) >> shared) != 0) return;
-    visit(ContextTag(static_cast<uint16_t>(key)), entry);
+    visit(ContextTag(static_cast<uint16_t>(key)), bits, source);
   });
 }
 

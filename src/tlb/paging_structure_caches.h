@@ -82,12 +82,28 @@ struct PscEntry {
   bool writable = false;  // R/W of this entry and of all above it
   bool user = false;      // U/S, likewise
   bool nx = false;        // XD of this entry or of any above it
-  // As kTlbStale and TlbEntry::source.
-  bool stale = false;
-  uint32_t source = 0;
 
   friend bool operator==(const PscEntry&, const PscEntry&) = default;
 };
+
+// The same in one word, with everything where a paging-structure entry has it:
+// R/W in bit 1, U/S in bit 2, the frame in bits 51..12, XD in bit 63. A walk
+// takes and leaves it so (BM_UniformRandom).
+using PscBits = uint64_t;
+
+// Of PscBits: the page table has changed under the entry, which then names the
+// change in the place of its tree (machine/stale_entries.h).
+inline constexpr PscBits kPscStale = uint64_t{1} << 52;
+
+constexpr PscBits BitsOf(const PscEntry& entry) {
+  return entry.table.value() << kPageShift | uint64_t{entry.writable} << 1 |
+         uint64_t{entry.user} << 2 | uint64_t{entry.nx} << 63;
+}
+constexpr PscEntry EntryOf(PscBits bits) {
+  constexpr uint64_t kFrame = (uint64_t{1} << 52) - 1;
+  return {FrameNumber((bits & kFrame) >> kPageShift), (bits >> 1 & 1) != 0,
+          (bits >> 2 & 1) != 0, bits >> 63 != 0};
+}
 
 // The level of the entry found; kPte, which is never cached here, is a miss.
 struct PscHit {
@@ -103,7 +119,16 @@ class PagingStructureCaches {
   explicit PagingStructureCaches(const PscConfig& config);
 
   // The deepest entry for `page`, made most recently used.
-  PscHit Find(ContextTag tag, VirtPage page);
+  PscHit Find(ContextTag tag, VirtPage page) {
+    PscBits bits = 0;
+    const PagingLevel level = FindBits(tag, page, bits);
+    if (level == PagingLevel::kPte) return {};
+    return {level, EntryOf(bits)};
+  }
+  // The same: its level, kPte for none, and what it says.
+  PagingLevel FindBits(ContextTag tag, VirtPage page, PscBits& bits);
+  // TlbEntry::source of the entry just found. REQUIRES: it is held.
+  uint32_t SourceAt(ContextTag tag, VirtPage page, PagingLevel level) const;
 
   // Whether a cache of that level holds an entry for `page`; changes nothing.
   bool Contains(ContextTag tag, VirtPage page, PagingLevel level) const;
@@ -119,9 +144,9 @@ class PagingStructureCaches {
   // The same for what Find, called just before, did not find: without search.
   // REQUIRES: also !Contains(tag, page, level).
   void FillAbsent(ContextTag tag, VirtPage page, PagingLevel level,
-                  const PscEntry& entry) {
+                  PscBits bits, uint32_t source = 0) {
     Array& array = at(level);
-    if (array.ways() != 0) array.Insert(Key(tag, page, level), entry);
+    if (array.ways() != 0) array.Insert(Key(tag, page, level), bits, source);
   }
 
   // INVLPG of `page`: PscConfig::invlpg_scope says what it drops of `tag`.
@@ -135,11 +160,13 @@ class PagingStructureCaches {
   size_t InvalidateIf(absl::FunctionRef<bool(ContextTag)> drop);
   size_t InvalidateAll();
 
-  // Calls visit(entry) for every entry at `level` whose span meets the
-  // 2^order pages from `first` on, whatever its tag; it may change only
-  // `stale` and `source`. `first` is aligned to that.
+  // Calls visit for every entry at `level` whose span meets the 2^order pages
+  // from `first` on, whatever its tag; it may change kPscStale and the source.
+  // `first` is aligned to that.
+  using Visit =
+      absl::FunctionRef<void(ContextTag tag, PscBits& bits, uint32_t& source)>;
   void ForEachWithin(VirtPage first, unsigned order, PagingLevel level,
-                     absl::FunctionRef<void(ContextTag, PscEntry&)> visit);
+                     Visit visit);
 
   // Entries held at `level`.
   size_t size(PagingLevel level) const;
@@ -161,19 +188,27 @@ class PagingStructureCaches {
 
     uint32_t ways() const { return ways_; }  // 0: no such cache
     size_t used() const;
-    const PscEntry& entry(size_t slot) const { return entries_[slot]; }
+    PscBits bits(size_t slot) const { return entries_[slot]; }
+    uint32_t source(size_t slot) const { return sources_[slot]; }
+    void ForEach(
+        absl::FunctionRef<void(uint64_t key, PscBits& bits, uint32_t& source)>
+            visit);
 
     // The slot that holds `key`, or kMiss.
     size_t Find(uint64_t key) const;
     void Touch(size_t slot) {
-      recency_.Touch(static_cast<uint32_t>(slot >> set_shift_), WayOf(slot));
+      // Random pages share their upper levels: one entry is used again and
+      // again there (BM_UniformRandom).
+      const auto set = static_cast<uint32_t>(slot >> set_shift_);
+      if (!recency_.IsYoungest(set, WayOf(slot))) {
+        recency_.Touch(set, WayOf(slot));
+      }
     }
     // Overwrites the oldest. REQUIRES: `key` is not held.
-    void Insert(uint64_t key, const PscEntry& entry);
-    void Fill(uint64_t key, const PscEntry& entry);
+    void Insert(uint64_t key, PscBits bits, uint32_t source);
+    void Fill(uint64_t key, PscBits bits);
     bool Erase(uint64_t key);
     size_t EraseIf(absl::FunctionRef<bool(ContextTag)> drop);
-    void ForEach(absl::FunctionRef<void(uint64_t key, PscEntry&)> visit);
     void AddTo(Digest& digest, const ContextTable& contexts) const;
 
     bool operator==(const Array& other) const;
@@ -196,10 +231,14 @@ class PagingStructureCaches {
     uint32_t set_mask_ = 0;
     std::vector<uint32_t> tags_;  // by slot, set by set: TagOf(key), 0 if free
     std::vector<uint64_t> keys_;
-    std::vector<PscEntry> entries_;
+    std::vector<PscBits> entries_;
+    std::vector<uint32_t> sources_;  // TlbEntry::source
     Recency recency_;
   };
 
+  bool FindAt(ContextTag tag, VirtPage page, PagingLevel level, PscBits& bits);
+  // FindBits in the two topmost levels.
+  PagingLevel FindAbove(ContextTag tag, VirtPage page, PscBits& bits);
   static uint64_t Key(ContextTag tag, VirtPage page, PagingLevel level) {
     return page.value() >> SpanOrder(level) << kContextTagBits | tag.value();
   }
@@ -213,7 +252,8 @@ class PagingStructureCaches {
 // ---------------------------------------------------------------------------
 // Implementation of what every walk does.
 
-inline size_t PagingStructureCaches::Array::Find(uint64_t key) const {
+[[gnu::always_inline]] inline size_t PagingStructureCaches::Array::Find(
+    uint64_t key) const {
   if (ways_ == 0) return kMiss;
   const size_t first = size_t{SetOf(key)} << set_shift_;
   const uint32_t way =
@@ -222,25 +262,34 @@ inline size_t PagingStructureCaches::Array::Find(uint64_t key) const {
   return way == ways_ ? kMiss : first + way;
 }
 
-inline void PagingStructureCaches::Array::Insert(uint64_t key,
-                                                 const PscEntry& entry) {
+inline void PagingStructureCaches::Array::Insert(uint64_t key, PscBits bits,
+                                                 uint32_t source) {
   const uint32_t set = SetOf(key);
   const size_t slot = (size_t{set} << set_shift_) + recency_.TouchOldest(set);
   tags_[slot] = TagOf(key);
   keys_[slot] = key;
-  entries_[slot] = entry;
+  entries_[slot] = bits;
+  sources_[slot] = source;
 }
 
-inline PscHit PagingStructureCaches::Find(ContextTag tag, VirtPage page) {
-  for (PagingLevel level : {PagingLevel::kPde, PagingLevel::kPdpte,
-                            PagingLevel::kPml4e, PagingLevel::kPml5e}) {
-    Array& array = at(level);
-    const size_t slot = array.Find(Key(tag, page, level));
-    if (slot == Array::kMiss) continue;
-    array.Touch(slot);
-    return {level, array.entry(slot)};
-  }
-  return {};
+[[gnu::always_inline]] inline bool PagingStructureCaches::FindAt(
+    ContextTag tag, VirtPage page, PagingLevel level, PscBits& bits) {
+  Array& array = at(level);
+  const size_t slot = array.Find(Key(tag, page, level));
+  if (slot == Array::kMiss) return false;
+  array.Touch(slot);
+  bits = array.bits(slot);
+  return true;
+}
+
+[[gnu::always_inline]] inline PagingLevel PagingStructureCaches::FindBits(
+    ContextTag tag, VirtPage page, PscBits& bits) {
+  if (FindAt(tag, page, PagingLevel::kPde, bits)) return PagingLevel::kPde;
+  if (FindAt(tag, page, PagingLevel::kPdpte, bits)) return PagingLevel::kPdpte;
+  PscBits above = 0;  // leaves `bits` in a register
+  const PagingLevel level = FindAbove(tag, page, above);
+  bits = above;
+  return level;
 }
 
 }  // namespace lookaside

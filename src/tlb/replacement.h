@@ -126,10 +126,14 @@ class Replacement {
 };
 
 inline uint32_t Replacement::TreeVictim(uint64_t tree) const {
+  // The group after the last: a digit of a constant, since a branch would go
+  // wrong every third time.
+  constexpr uint32_t kNextGroup = 1u | 2u << 2 | 0u << 4;
+  static_assert(kGroups == 3);
   uint32_t group = 0;
   if (grouped_) {
     const auto last = static_cast<uint32_t>(tree >> kLastGroupShift);
-    group = last + 1 == kGroups ? 0 : last + 1;
+    group = kNextGroup >> (2 * last) & 3;
   }
   const uint64_t bits = tree >> (group * kGroupTreeBits);
   const uint32_t leaf = group_ways_ <= kMostLeafs ? leaf_of_[bits & tree_mask_]

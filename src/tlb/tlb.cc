@@ -51,6 +51,7 @@ void Tlb::Divide(uint32_t mask) {
   counts_ = {};
   fractured_ = 0;
   globals_ = 0;
+  specials_ = 0;
   replacement_ = Replacement(config_.replacement, shares * sets_, ways_, seed_);
 }
 
@@ -63,24 +64,50 @@ uint32_t Tlb::SetActiveThreads(uint32_t mask) {
   return dropped;
 }
 
-// The way that a new entry takes, touched: a free one, the one that the trees
-// point to, else the lowest; without any the policy's victim. So a set fills
-// in the order in which it will be replaced, and a sweep of more pages than
-// ways never hits, from the first page on.
-uint32_t Tlb::TakeWay(uint32_t first_slot) {
+Tlb::Inserted Tlb::Insert(const TlbEntry& entry,
+                          std::optional<TlbEntry>* evicted) {
+  Inserted result;
+  if ((entry.flags & kTlbGlobal) == 0) {
+    result.dropped = OnLoadContext(entry.context, entry.thread);
+  }
+  const Slot filled{
+      MakeTlbKey(entry.context, entry.page, entry.size), entry.frame,
+      Attributes(entry.flags, entry.origin, entry.thread), entry.source};
+  Slot displaced;
+  result.slot =
+      Put(FirstSlot(entry.thread, entry.page, entry.size), filled, displaced);
+  result.displaced = displaced.key != kNoTlbKey;
+  if (result.displaced && evicted != nullptr) *evicted = EntryOf(displaced);
+  return result;
+}
+
+// The one that the trees point to if that is free, else the lowest. So a set
+// fills in the order in which it will be replaced, and a sweep of more pages
+// than ways never hits, from the first page on.
+uint32_t Tlb::TakeFreeWay(uint32_t first_slot) {
+  if (held_ == capacity_) return ways_;
   const uint32_t set = SetOf(first_slot);
   const uint32_t* const tags = &tags_[first_slot];
   uint32_t way = ways_;
-  if (replacement_.uses_trees()) {
-    const uint32_t victim = replacement_.Victim(set);
-    if (tags[victim] == 0) way = victim;
-  }
-  if (way == ways_) {
+  if (replacement_.uses_trees()) way = replacement_.Victim(set);
+  if (way == ways_ || tags[way] != 0) {
     way = FindTagged(tags, ways_, 0, [](uint32_t) { return true; });
   }
-  if (way == ways_) return replacement_.ReplaceVictim(set);
-  replacement_.OnFill(set, way);
+  if (way != ways_) replacement_.OnFill(set, way);
   return way;
+}
+
+uint32_t Tlb::Put(uint32_t first_slot, const Slot& filled, Slot& displaced) {
+  uint32_t way = TakeFreeWay(first_slot);
+  if (way == ways_) way = replacement_.ReplaceVictim(SetOf(first_slot));
+  const uint32_t slot = first_slot + way;
+  displaced = slots_[slot];
+  if (displaced.key != kNoTlbKey) Drop(slot);
+  slots_[slot] = filled;
+  tags_[slot] = TagOf(filled.key);
+  ++held_;
+  Count(filled, 1);
+  return slot;
 }
 
 bool Tlb::InShareOf(uint32_t slot, ThreadSlot thread) const {
@@ -174,13 +201,15 @@ void Tlb::CheckInvariants() const {
   std::array<uint32_t, kPageSizes> counts{};
   uint32_t fractured = 0;
   uint32_t globals = 0;
+  uint32_t specials = 0;
   for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
     const TlbKey key = slots_[slot].key;
     if (key == kNoTlbKey) continue;
     const PageSize size = SizeOf(key);
     ++counts[Index(size)];
-    if (slots_[slot].origin != size) ++fractured;
-    if ((slots_[slot].flags & kTlbGlobal) != 0) ++globals;
+    if (slots_[slot].origin() != size) ++fractured;
+    if ((slots_[slot].flags() & kTlbGlobal) != 0) ++globals;
+    if (IsSpecial(slots_[slot])) ++specials;
     LOOKASIDE_CHECK(WayOf(slot) < ways_);
     LOOKASIDE_CHECK(tags_[slot] == TagOf(key));
     const uint32_t first = slot - WayOf(slot);
@@ -198,6 +227,7 @@ void Tlb::CheckInvariants() const {
   LOOKASIDE_CHECK(counts[0] + counts[1] + counts[2] == held_);
   LOOKASIDE_CHECK(fractured == fractured_);
   LOOKASIDE_CHECK(globals == globals_);
+  LOOKASIDE_CHECK(specials == specials_);
 }
 
 }  // namespace lookaside

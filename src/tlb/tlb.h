@@ -29,7 +29,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -40,6 +39,7 @@
 #include "lookaside/tlb/replacement.h"
 #include "lookaside/tlb/set_index.h"
 #include "lookaside/tlb/tlb_config.h"
+#include "lookaside/tlb/tlb_counters.h"
 #include "lookaside/tlb/tlb_entry.h"
 
 namespace lookaside {
@@ -47,6 +47,29 @@ namespace lookaside {
 class Tlb {
  public:
   static constexpr uint32_t kMiss = ~uint32_t{0};
+
+  // What a slot holds; `key` is kNoTlbKey where it is empty. The attributes
+  // are one word: stored byte by byte and moved as a whole they would wait for
+  // each other.
+  struct Slot {
+    TlbKey key = kNoTlbKey;
+    FrameNumber frame;
+    uint32_t attributes = 0;  // flags, origin << 8, thread << 16
+    uint32_t source = 0;      // TlbEntry::source
+
+    uint8_t flags() const { return static_cast<uint8_t>(attributes); }
+    PageSize origin() const {
+      return static_cast<PageSize>(static_cast<uint8_t>(attributes >> 8));
+    }
+    ThreadSlot thread() const {
+      return ThreadSlot(static_cast<uint8_t>(attributes >> 16));
+    }
+  };
+  static constexpr uint32_t Attributes(uint8_t flags, PageSize origin,
+                                       ThreadSlot thread) {
+    return flags | static_cast<uint32_t>(origin) << 8 |
+           static_cast<uint32_t>(thread.value()) << 16;
+  }
 
   // REQUIRES: `config` is valid and `config.entries` > 0.
   Tlb(const TlbConfig& config, uint32_t threads, uint64_t seed);
@@ -72,17 +95,17 @@ class Tlb {
 
   // The rest take slots that Find or Insert returned, unchanged since.
   void OnHit(uint32_t slot) { replacement_.OnHit(SetOf(slot), WayOf(slot)); }
-  uint8_t flags(uint32_t slot) const { return slots_[slot].flags; }
-  void SetDirty(uint32_t slot) { slots_[slot].flags |= kTlbDirty; }
+  uint8_t flags(uint32_t slot) const { return slots_[slot].flags(); }
+  void SetDirty(uint32_t slot) { slots_[slot].attributes |= kTlbDirty; }
   // Also of an empty slot, whose context is then 0.
   TlbEntry EntryAt(uint32_t slot) const { return EntryOf(slots_[slot]); }
   void Drop(uint32_t slot);
   uint32_t source(uint32_t slot) const { return slots_[slot].source; }
   // `source` is then a change, or a tree again.
   void SetStale(uint32_t slot, bool stale, uint32_t source) {
-    uint8_t& flags = slots_[slot].flags;
-    flags =
-        static_cast<uint8_t>(stale ? flags | kTlbStale : flags & ~kTlbStale);
+    uint32_t& attributes = slots_[slot].attributes;
+    attributes =
+        stale ? attributes | kTlbStale : attributes & ~uint32_t{kTlbStale};
     slots_[slot].source = source;
   }
   // Calls visit(slot) for every entry that translates any of the 2^order
@@ -99,6 +122,26 @@ class Tlb {
   // REQUIRES: no entry with this key is held in its thread's share.
   Inserted Insert(const TlbEntry& entry,
                   std::optional<TlbEntry>* evicted = nullptr);
+
+  // A whole 4K page of `context`'s own, ready for InsertPage.
+  class Page {
+   public:
+    Page(const TlbContext& context, VirtPage page, FrameNumber frame,
+         uint8_t flags, uint32_t source = 0)
+        : context_(context),
+          page_(page),
+          filled_{MakeTlbKey(context.tag, page, PageSize::k4K), frame,
+                  Attributes(flags, PageSize::k4K, context.thread), source} {}
+
+   private:
+    friend class Tlb;
+    const TlbContext context_;
+    const VirtPage page_;
+    const Slot filled_;
+  };
+  // Insert of a page that is not global; says less of what happened, in
+  // `counter`, where it also counts.
+  uint32_t InsertPage(const Page& page, TlbCounters& counter);
 
   // Each returns how many entries it dropped.
   //
@@ -119,8 +162,7 @@ class Tlb {
 
   // MOV to CR3: takes a PCID slot, where the array has a limit of them.
   uint32_t OnLoadContext(ContextTag context, ThreadSlot thread) {
-    if (!pcid_slots_.limited() || pcid_slots_.UsedLast(context)) return 0;
-    return TakePcidSlot(context, thread);
+    return MustTakePcidSlot(context) ? TakePcidSlot(context, thread) : 0;
   }
 
   // Which hardware threads run something, as a bit mask: re-divides a
@@ -133,31 +175,30 @@ class Tlb {
   void CheckInvariants() const;
 
  private:
-  // What a slot holds; `key` is kNoTlbKey where it is empty.
-  struct Slot {
-    TlbKey key = kNoTlbKey;
-    FrameNumber frame;
-    uint8_t flags = 0;  // TlbFlag
-    PageSize origin = PageSize::k4K;
-    ThreadSlot thread;
-    uint32_t source = 0;
-  };
-
   static TlbEntry EntryOf(const Slot& slot) {
-    return {PageOfKey(slot.key), slot.frame,  ContextOf(slot.key),
-            SizeOf(slot.key),    slot.origin, slot.flags,
-            slot.thread,         slot.source};
+    return {PageOfKey(slot.key), slot.frame,    ContextOf(slot.key),
+            SizeOf(slot.key),    slot.origin(), slot.flags(),
+            slot.thread(),       slot.source};
   }
-  // Whether the counters of invariant 3 are surely the same with either.
-  static bool CountAlike(const Slot& a, const Slot& b) {
-    return SizeOf(a.key) == SizeOf(b.key) && a.origin == b.origin &&
-           ((a.flags ^ b.flags) & kTlbGlobal) == 0;
+  // A piece, or not 4K, or global: what the counters of invariant 3 are about.
+  static bool IsSpecial(const Slot& slot) {
+    return SizeOf(slot.key) != PageSize::k4K ||
+           slot.origin() != PageSize::k4K || (slot.flags() & kTlbGlobal) != 0;
   }
-  // Adds `entries` (1 or -1) to the counters of invariant 3.
+  // Adds `entries` (1 or -1) to those counters.
   void Count(const Slot& slot, uint32_t entries) {
     counts_[Index(SizeOf(slot.key))] += entries;
-    if (slot.origin != SizeOf(slot.key)) fractured_ += entries;
-    if ((slot.flags & kTlbGlobal) != 0) globals_ += entries;
+    if (slot.origin() != SizeOf(slot.key)) fractured_ += entries;
+    if ((slot.flags() & kTlbGlobal) != 0) globals_ += entries;
+    if (IsSpecial(slot)) specials_ += entries;
+  }
+  // Puts `filled` into the set at `first_slot`; `displaced` is set to what
+  // gave place, if anything did. Returns the slot.
+  uint32_t Put(uint32_t first_slot, const Slot& filled, Slot& displaced);
+  // A free way of the set that a fill takes, touched, or ways_.
+  uint32_t TakeFreeWay(uint32_t first_slot);
+  bool MustTakePcidSlot(ContextTag context) const {
+    return pcid_slots_.limited() && !pcid_slots_.UsedLast(context);
   }
   uint32_t TakePcidSlot(ContextTag context, ThreadSlot thread);
   void Divide(uint32_t mask);
@@ -172,7 +213,6 @@ class Tlb {
            << set_shift_;
   }
   uint32_t FindKey(uint32_t first_slot, TlbKey key) const;
-  uint32_t TakeWay(uint32_t first_slot);
   bool InShareOf(uint32_t slot, ThreadSlot thread) const;
   void AddSetTo(Digest& digest, const ContextTable& contexts,
                 uint32_t set) const;
@@ -195,6 +235,8 @@ class Tlb {
   std::array<uint32_t, kPageSizes> counts_{};
   uint32_t fractured_ = 0;
   uint32_t globals_ = 0;
+  uint32_t specials_ = 0;  // IsSpecial: where there are none, fills need not
+                           // count what they displace
   Replacement replacement_;
   PcidSlots pcid_slots_;
 };
@@ -215,40 +257,28 @@ inline void Tlb::Drop(uint32_t slot) {
   tags_[slot] = 0;
 }
 
-// In the header, since a miss inserts twice: BM_UniformRandom.
-inline Tlb::Inserted Tlb::Insert(const TlbEntry& entry,
-                                 std::optional<TlbEntry>* evicted) {
-  Inserted result;
-  if ((entry.flags & kTlbGlobal) == 0) {
-    result.dropped = OnLoadContext(entry.context, entry.thread);
+// Inlined, since a miss does it twice (BM_UniformRandom).
+[[gnu::always_inline]] inline uint32_t Tlb::InsertPage(const Page& page,
+                                                       TlbCounters& counter) {
+  if (MustTakePcidSlot(page.context_.tag)) [[unlikely]] {
+    counter.invalidated +=
+        TakePcidSlot(page.context_.tag, page.context_.thread);
   }
-  const uint32_t first = FirstSlot(entry.thread, entry.page, entry.size);
+  ++counter.fills;
+  const uint32_t first =
+      FirstSlot(page.context_.thread, page.page_, PageSize::k4K);
   // A full array has no free way to look for; BM_TlbFill takes a fifth less.
-  const uint32_t way = held_ == capacity_
-                           ? replacement_.ReplaceVictim(SetOf(first))
-                           : TakeWay(first);
-  result.slot = first + way;
-  Slot& slot = slots_[result.slot];
-  const Slot filled{MakeTlbKey(entry.context, entry.page, entry.size),
-                    entry.frame,
-                    entry.flags,
-                    entry.origin,
-                    entry.thread,
-                    entry.source};
-  result.displaced = slot.key != kNoTlbKey;
-  if (!result.displaced) {
-    ++held_;
-    Count(filled, 1);
-  } else {
-    if (evicted != nullptr) *evicted = EntryOf(slot);
-    if (!CountAlike(slot, filled)) {
-      Count(slot, ~uint32_t{0});
-      Count(filled, 1);
-    }
+  if (held_ != capacity_ || specials_ != 0) [[unlikely]] {
+    Slot displaced;
+    const uint32_t slot = Put(first, page.filled_, displaced);
+    counter.evictions += displaced.key != kNoTlbKey;
+    return slot;
   }
-  slot = filled;
-  tags_[result.slot] = TagOf(filled.key);
-  return result;
+  ++counter.evictions;
+  const uint32_t slot = first + replacement_.ReplaceVictim(SetOf(first));
+  slots_[slot] = page.filled_;
+  tags_[slot] = TagOf(page.filled_.key);
+  return slot;
 }
 
 template <typename Visit>

@@ -60,6 +60,13 @@ TlbHierarchy::Level TlbHierarchy::MakeLevel(uint32_t number,
   return level;
 }
 
+uint8_t TlbHierarchy::ArrayFor(const Level& level, VirtPage page,
+                               PageSize size) const {
+  const std::optional<PageSize> held = level.held_as[Index(size)];
+  if (!held) return kNone;
+  return level.banks[Index(*held)].Of(PageIndex(page, *held));
+}
+
 TlbHierarchy::Plain TlbHierarchy::MakePlain(AccessSide side) const {
   constexpr size_t k4K = Index(PageSize::k4K);
   const Banks& first = level(1, side).banks[k4K];
@@ -92,33 +99,52 @@ TlbHierarchy::Found TlbHierarchy::Lookup(AccessSide side,
   return hit;
 }
 
+TlbHierarchy::Found TlbHierarchy::LookupSecondAny(
+    AccessSide side, const TlbContext& context, VirtPage page,
+    std::span<TlbCounters> counters) {
+  Found second;
+  if (!FindIn(level(2, side), context, page, second)) return {};
+  return MoveUp(side, context, page, second.array, second.slot, counters);
+}
+
 TlbHierarchy::Found TlbHierarchy::MoveUp(AccessSide side,
                                          const TlbContext& context,
-                                         VirtPage page, const Found& second,
+                                         VirtPage page, uint8_t array,
+                                         uint32_t slot,
                                          std::span<TlbCounters> counters) {
-  Tlb& stlb = arrays_[second.array];
-  TlbEntry entry = stlb.EntryAt(second.slot);
+  Tlb& stlb = arrays_[array];
+  TlbEntry entry = stlb.EntryAt(slot);
   entry.thread = context.thread;  // a sibling may have filled a global one
   if (inclusion_ == TlbInclusion::kExclusive) {
-    stlb.Drop(second.slot);
+    stlb.Drop(slot);
   } else {
-    stlb.OnHit(second.slot);
+    stlb.OnHit(slot);
   }
   Found found = FillFirst(side, page, entry, counters);
   found.level = 2;
-  found.second_array = second.array;
-  found.size = second.size;
+  found.second_array = array;
+  found.size = entry.size;
   return found;
 }
 
-TlbHierarchy::Found TlbHierarchy::FillAny(AccessSide side, VirtPage page,
-                                          const TlbEntry& walked,
-                                          std::span<TlbCounters> counters) {
+TlbHierarchy::Found TlbHierarchy::Fill(AccessSide side, VirtPage page,
+                                       const TlbEntry& walked,
+                                       std::span<TlbCounters> counters) {
   had_large_ |= walked.size != PageSize::k4K;
   if (inclusion_ != TlbInclusion::kExclusive) {
     FillSecond(side, page, walked, counters);
   }
   return FillFirst(side, page, walked, counters);
+}
+
+uint32_t TlbHierarchy::Insert(uint8_t array, const TlbEntry& entry,
+                              std::span<TlbCounters> counters,
+                              std::optional<TlbEntry>* evicted) {
+  const Tlb::Inserted inserted = arrays_[array].Insert(entry, evicted);
+  ++counters[array].fills;
+  counters[array].evictions += inserted.displaced;
+  counters[array].invalidated += inserted.dropped;
+  return inserted.slot;
 }
 
 TlbHierarchy::Found TlbHierarchy::FillFirst(AccessSide side, VirtPage page,
@@ -177,6 +203,14 @@ void TlbHierarchy::CountHit(AccessSide side, VirtPage page, const Found& found,
   }
   ++counters[ArrayFor(level(1, side), page, found.size)].misses;
   ++counters[found.second_array].hits;
+}
+
+void TlbHierarchy::CountMiss(AccessSide side, VirtPage page, PageSize size,
+                             std::span<TlbCounters> counters) const {
+  for (int number : {1, 2}) {
+    const uint8_t array = ArrayFor(level(number, side), page, size);
+    if (array != kNone) ++counters[array].misses;
+  }
 }
 
 void TlbHierarchy::SetDirty(const TlbContext& context, VirtPage page) {

@@ -70,9 +70,13 @@ class TlbHierarchy {
   // Lookup for one whose first level is known to have missed.
   Found LookupSecond(AccessSide side, const TlbContext& context, VirtPage page,
                      std::span<TlbCounters> counters) {
-    Found second;
-    if (!FindIn(level(2, side), context, page, second)) return second;
-    return MoveUp(side, context, page, second, counters);
+    if (had_large_) return LookupSecondAny(side, context, page, counters);
+    const Banks& banks = level(2, side).banks[Index(PageSize::k4K)];
+    if (banks.empty()) return {};
+    const uint8_t array = banks.Of(PageIndex(page, PageSize::k4K));
+    const uint32_t slot = arrays_[array].Find(context, page, PageSize::k4K);
+    if (slot == Tlb::kMiss) return {};
+    return MoveUp(side, context, page, array, slot, counters);
   }
 
   // Whether the first level of that side holds nothing but 4K entries.
@@ -92,15 +96,29 @@ class TlbHierarchy {
   // Installs what a walk for `page` found; `walked.size` is the page's.
   // REQUIRES: Lookup finds nothing for that side, page and context.
   Found Fill(AccessSide side, VirtPage page, const TlbEntry& walked,
-             std::span<TlbCounters> counters) {
-    const Plain& plain = plain_[static_cast<size_t>(side)];
-    if (plain.first == kNone || walked.size != PageSize::k4K) {
-      return FillAny(side, page, walked, counters);
+             std::span<TlbCounters> counters);
+
+  // CountMiss and Fill after the walk of a 4K page that is not global, where
+  // has_plain_fill(side).
+  bool has_plain_fill(AccessSide side) const {
+    return plain_[static_cast<size_t>(side)].first != kNone;
+  }
+  [[gnu::always_inline]] Found FillPlain(AccessSide side,
+                                         const TlbContext& context,
+                                         VirtPage page, FrameNumber frame,
+                                         uint8_t flags, uint32_t source,
+                                         std::span<TlbCounters> counters) {
+    const Plain plain = plain_[static_cast<size_t>(side)];
+    const Tlb::Page entry(context, page, frame, flags, source);
+    if (plain.second != kNone) {
+      ++counters[plain.second].misses;
+      arrays_[plain.second].InsertPage(entry, counters[plain.second]);
     }
-    if (plain.second != kNone) Insert(plain.second, walked, counters);
-    return {.array = plain.first,
-            .flags = walked.flags,
-            .slot = Insert(plain.first, walked, counters)};
+    ++counters[plain.first].misses;
+    return {
+        .array = plain.first,
+        .flags = flags,
+        .slot = arrays_[plain.first].InsertPage(entry, counters[plain.first])};
   }
 
   // One lookup of each level asked, that ended in the hit `found` or in a
@@ -181,11 +199,12 @@ class TlbHierarchy {
   }
   bool FindSize(const Level& level, const TlbContext& context, VirtPage page,
                 PageSize size, Found& found) const;
-  // After a hit of the second level: takes it to the first.
+  Found LookupSecondAny(AccessSide side, const TlbContext& context,
+                        VirtPage page, std::span<TlbCounters> counters);
+  // After a hit in `slot` of `array` of the second level: takes it to the
+  // first.
   Found MoveUp(AccessSide side, const TlbContext& context, VirtPage page,
-               const Found& second, std::span<TlbCounters> counters);
-  Found FillAny(AccessSide side, VirtPage page, const TlbEntry& walked,
-                std::span<TlbCounters> counters);
+               uint8_t array, uint32_t slot, std::span<TlbCounters> counters);
   Found FillFirst(AccessSide side, VirtPage page, const TlbEntry& entry,
                   std::span<TlbCounters> counters);
   void FillSecond(AccessSide side, VirtPage page, const TlbEntry& entry,
@@ -208,9 +227,9 @@ class TlbHierarchy {
 // ---------------------------------------------------------------------------
 // Implementation of what every miss does (BM_UniformRandom).
 
-inline bool TlbHierarchy::FindSize(const Level& level,
-                                   const TlbContext& context, VirtPage page,
-                                   PageSize size, Found& found) const {
+[[gnu::always_inline]] inline bool TlbHierarchy::FindSize(
+    const Level& level, const TlbContext& context, VirtPage page, PageSize size,
+    Found& found) const {
   const Banks& banks = level.banks[Index(size)];
   if (banks.empty()) return false;
   const uint8_t array = banks.Of(PageIndex(page, size));
@@ -223,37 +242,6 @@ inline bool TlbHierarchy::FindSize(const Level& level,
   found.size = size;
   found.slot = slot;
   return true;
-}
-
-inline uint32_t TlbHierarchy::Insert(uint8_t array, const TlbEntry& entry,
-                                     std::span<TlbCounters> counters,
-                                     std::optional<TlbEntry>* evicted) {
-  const Tlb::Inserted inserted = arrays_[array].Insert(entry, evicted);
-  TlbCounters& counter = counters[array];
-  ++counter.fills;
-  counter.evictions += inserted.displaced;
-  counter.invalidated += inserted.dropped;
-  return inserted.slot;
-}
-
-inline uint8_t TlbHierarchy::ArrayFor(const Level& level, VirtPage page,
-                                      PageSize size) const {
-  const std::optional<PageSize> held = level.held_as[Index(size)];
-  if (!held) return kNone;
-  return level.banks[Index(*held)].Of(PageIndex(page, *held));
-}
-
-inline void TlbHierarchy::CountMiss(AccessSide side, VirtPage page,
-                                    PageSize size,
-                                    std::span<TlbCounters> counters) const {
-  const Plain& plain = plain_[static_cast<size_t>(side)];
-  const bool is_plain = plain.first != kNone && size == PageSize::k4K;
-  const uint8_t first =
-      is_plain ? plain.first : ArrayFor(level(1, side), page, size);
-  const uint8_t second =
-      is_plain ? plain.second : ArrayFor(level(2, side), page, size);
-  ++counters[first].misses;
-  if (second != kNone) ++counters[second].misses;
 }
 
 }  // namespace lookaside

@@ -124,9 +124,9 @@ TEST(TableMemory, AChangeSaysWhatItCovers) {
   tables.Write(EntryAddress(FrameNumber(2), 4), Pte());
   const std::vector<EntryChange> changes = tables.TakeChanges();
   ASSERT_EQ(changes.size(), 1u);
-  EXPECT_EQ(changes[0],
-            (EntryChange{tables.place(FrameNumber(1)).tree, VirtPage(uint64_t{3} << 27 | 4 << 18),
-                         PagingLevel::kPdpte, old, Pte()}));
+  EXPECT_EQ(changes[0], (EntryChange{tables.place(FrameNumber(1)).tree,
+                                     VirtPage(uint64_t{3} << 27 | 4 << 18),
+                                     PagingLevel::kPdpte, old, Pte()}));
 }
 
 TEST(TableMemory, AgreesWithAMapAndDigestsItsContentsAlone) {
