@@ -8,7 +8,6 @@
 #include "lookaside/base/printable.h"
 #include "lookaside/config/config_edit.h"
 #include "lookaside/config/config_value.h"
-#include "lookaside/config/raw_value.h"
 
 namespace lookaside {
 namespace {

@@ -72,10 +72,6 @@ void AddKernelKeys(SimRows& rows) {
   rows.Word<KernelVersion, kKernel, &K::version>(
       "kernel.version",
       "The kernel whose programs run, and whose defaults hold below");
-  rows.Word<RemoteFlushKind, kKernel, &K::remote_flush>(
-      "kernel.remote_flush",
-      "How a flush reaches other hardware threads: interrupts, or AMD's "
-      "broadcast");
   rows.Bool<kKernel, &K::pcid>(
       "kernel.pcid",
       "Whether PCIDs are used, where version and processor have them");

@@ -60,12 +60,14 @@ template <>
 inline constexpr std::string_view kWordsOf<FlushPolicyKind>[] = {
     "auto", "always_full", "shift", "ceiling", "never_full", "early_ack"};
 template <>
+inline constexpr std::string_view kWordsOf<ReplayPlacement>[] = {
+    "recorded", "pack", "spread", "round_robin"};
+template <>
+inline constexpr std::string_view kWordsOf<ReplayOperations>[] = {"apply",
+                                                                  "ignore"};
+template <>
 inline constexpr std::string_view kWordsOf<LazyMode>[] = {"auto", "off", "ipi",
                                                           "skip"};
-template <>
-inline constexpr std::string_view kWordsOf<RemoteFlushKind>[] = {"ipi",
-                                                                 "invlpgb"};
-
 template <typename Enum>
   requires std::is_enum_v<Enum>
 std::vector<std::string> Words() {

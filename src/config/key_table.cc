@@ -176,7 +176,16 @@ void AddReplay(SimRows& rows) {
   using R = ReplayConfig;
   rows.Integer<kReplay, &R::cpu>(
       "replay.cpu", 0, kMaxCpus - 1, "",
-      "Hardware thread that the recording runs on, from 0");
+      "Hardware thread of the recording's first thread, from 0");
+  rows.Word<ReplayPlacement, kReplay, &R::placement>(
+      "replay.placement",
+      "Where further threads run: next to each other (pack), far apart "
+      "(spread), a core each (round_robin), or as recorded, which is "
+      "round_robin where the recording does not tell");
+  rows.Word<ReplayOperations, kReplay, &R::operations>(
+      "replay.operations",
+      "Whether memory-management calls of a recording are applied, or only "
+      "its accesses played");
   rows.Integer<kReplay, &R::warmup>("replay.warmup", 0, ~uint64_t{0} >> 1,
                                     "accesses",
                                     "Accesses that run before counting starts");

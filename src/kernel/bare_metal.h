@@ -8,6 +8,9 @@
 #ifndef LOOKASIDE_KERNEL_BARE_METAL_H_
 #define LOOKASIDE_KERNEL_BARE_METAL_H_
 
+#include <string>
+#include <string_view>
+
 #include "lookaside/base/address.h"
 #include "lookaside/base/cpu_set.h"
 #include "lookaside/base/cycles.h"
@@ -39,6 +42,21 @@ class BareMetal {
     machine_.Invalidate(cpu, invalidation);
   }
   void Halt(CpuId cpu) { machine_.Halt(cpu); }
+
+  // Changes of entries belong to the operation until it has returned.
+  OperationId BeginOperation(CpuId cpu, std::string_view name) {
+    return machine_.BeginOperation(cpu, std::string(name));
+  }
+  void Promise(OperationId operation) { machine_.Promise(operation); }
+  // Before the memory is freed.
+  void CheckFrameFree(CpuId cpu, FrameNumber frame,
+                      Machine::UsablePcid usable) {
+    machine_.CheckFrameFree(cpu, frame, usable);
+  }
+  void CheckTableFree(CpuId cpu, FrameNumber table,
+                      Machine::UsablePcid usable) {
+    machine_.CheckTableFree(cpu, table, usable);
+  }
 
   // Every change of an entry that the kernel makes.
   void WritePte(PhysAddr entry, Pte value) {

@@ -1,42 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/kernel/kernel.h"
 
+#include <utility>
+
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
+#include "lookaside/kernel/fault_steps.h"
+#include "lookaside/kernel/local_tlb.h"
+#include "lookaside/kernel/start_operation.h"
+#include "lookaside/kernel/switch_steps.h"
 
 namespace lookaside {
+namespace {
+
+template <typename T>
+T AtOrNone(const std::vector<T>& values, CpuId cpu) {
+  return cpu.value() < values.size() ? values[cpu.value()] : T();
+}
+
+}  // namespace
+
+Kernel::Kernel(const KernelRules& rules, ThpPolicy thp, bool strict)
+    : state_(rules, thp, strict), programs_(ProgramsOf(rules)) {}
+
+void Kernel::SetFlushPolicy(std::unique_ptr<FlushPolicy> policy) {
+  state_.policy = FlushPolicyHolder(std::move(policy));
+}
 
 absl::StatusOr<MmId> Kernel::CreateMm(BareMetal& hardware, NodeId node) {
   LOOKASIDE_ASSIGN_OR_RETURN(
       const PageTable table,
       PageTable::Create(hardware.memory(), hardware.paging_levels(), node));
-  mms_.push_back({table, Pcid(0)});
-  return MmId(static_cast<uint32_t>(mms_.size() - 1));
+  return MmId(state_.mms.Add(Mm(table, state_.next_ctx_id++)));
 }
 
 void Kernel::SwitchTo(BareMetal& hardware, CpuId cpu, MmId id) {
-  const Mm& next = mm(id);
-  running_.insert_or_assign(cpu, id);
-  hardware.LoadContext(cpu, {next.table.root(), next.pcid, Vpid(0)},
-                       ContextLoad::kFlush);
+  state_.tlb(cpu).task_mm = id;
+  StepStack& stack = hardware.steps(cpu);
+  LOOKASIDE_CHECK(stack.empty());
+  stack.Push(StepFrame(IdOf(KernelProgram::kReturnToUser)));
+  stack.Push(
+      StepFrame(IdOf(KernelProgram::kSwitchMm), SwitchLocals{.next = id}));
+  // Only the kernel's own table could lack memory, and it is not loaded here.
+  LOOKASIDE_CHECK(RunSteps(hardware, cpu).ok());
 }
 
 absl::Status Kernel::HandleFault(BareMetal& hardware, CpuId cpu,
                                  const Fault& fault) {
-  const auto running = running_.find(cpu);
-  LOOKASIDE_CHECK(running != running_.end());
-  hardware.Charge(cpu, CostKind::kFault, hardware.costs().fault_entry);
+  const MmId mm = running(cpu);
+  LOOKASIDE_CHECK(mm != kNoMm);
   if (fault.kind == WalkFault::kNonCanonical) {
+    hardware.Charge(cpu, CostKind::kFault, hardware.costs().fault_entry);
     return NotCanonical(hardware, fault);
   }
-  const Mm& mm = mms_[running->second.value()];
-  if (fault.kind == WalkFault::kProtection) {
-    // No mapping of this kernel denies a program anything.
-    ++faults_[cpu].denied;
-    return InvalidArgument("the access to {:#x} was denied",
-                           fault.address.value());
-  }
-  return MapAnonymous(hardware, cpu, mm, fault);
+  FaultLocals locals;
+  locals.mm = mm;
+  locals.write = fault.access.write;
+  locals.fetch = fault.access.fetch;
+  locals.address = fault.address;
+  StepStack& stack = hardware.steps(cpu);
+  stack.Push(StepFrame(IdOf(KernelProgram::kReturnToUser)));
+  stack.Push(StepFrame(IdOf(KernelProgram::kFaultIn), locals));
+  stack.Push(StepFrame(IdOf(KernelProgram::kFaultEntry)));
+  const OperationId fault_in = hardware.BeginOperation(cpu, "page_fault");
+  LOOKASIDE_RETURN_IF_ERROR(RunSteps(hardware, cpu));
+  hardware.Promise(fault_in);
+  return absl::OkStatus();
 }
 
 absl::Status Kernel::NotCanonical(BareMetal& hardware,
@@ -48,61 +77,101 @@ absl::Status Kernel::NotCanonical(BareMetal& hardware,
       levels == 4 ? "; paging.levels = 5 reaches 57 bits" : "");
 }
 
-absl::Status Kernel::MapAnonymous(BareMetal& hardware, CpuId cpu, const Mm& mm,
-                                  const Fault& fault) {
-  if (strict_) {
-    return InvalidArgument(
-        "page {:#x} is outside every mapping that the trace tells of, which "
-        "replay.strict = true makes an error",
-        fault.address.value());
+std::optional<int64_t> Kernel::Start(BareMetal& hardware, CpuId cpu,
+                                     const Operation& operation) {
+  KernelContext context{.kernel = state_, .hardware = hardware, .cpu = cpu};
+  const std::optional<StepFrame> frame = FrameOf(context, operation);
+  StepStack& stack = hardware.steps(cpu);
+  LOOKASIDE_CHECK(stack.empty());
+  stack.Push(StepFrame(IdOf(KernelProgram::kReturnToUser)));
+  if (frame) stack.Push(*frame);
+  if (IsSyscall(operation.kind)) {
+    stack.Push(StepFrame(IdOf(KernelProgram::kSyscall)));
+  } else {
+    EnterKernel(context);
   }
-  if (unknown_.count++ == 0) unknown_.first = fault.address;
-  absl::Status mapped = absl::AlreadyExistsError("");
-  if (thp_ == ThpPolicy::kAlways) {
-    mapped = MapPage(hardware, cpu, mm, fault, PageSize::k2M);
-  }
-  // Part of the 2M range may be mapped in 4K pages already.
-  if (absl::IsAlreadyExists(mapped)) {
-    mapped = MapPage(hardware, cpu, mm, fault, PageSize::k4K);
-  }
-  LOOKASIDE_RETURN_IF_ERROR(mapped);
-  ++faults_[cpu].minor;
-  hardware.Charge(cpu, CostKind::kFault, hardware.costs().minor_fault);
-  return absl::OkStatus();
+  if (frame && operation.kind != OperationKind::kBrk) return std::nullopt;
+  return static_cast<int64_t>(context.returned);
 }
 
-absl::Status Kernel::MapPage(BareMetal& hardware, CpuId cpu, const Mm& mm,
-                             const Fault& fault, PageSize size) {
-  PhysicalMemory& memory = hardware.memory();
-  const NodeId node = hardware.NodeOf(cpu);
-  LOOKASIDE_ASSIGN_OR_RETURN(const FrameNumber frame,
-                             memory.frames.Allocate(size, node));
-  // Linux marks the page of a write fault dirty at once.
-  const Pte leaf =
-      Pte::Leaf(frame, size, {.writable = true, .user = true, .nx = false})
-          .WithAccessed(true)
-          .WithDirty(fault.access.write);
-  const absl::Status mapped = mm.table.Map(
-      memory, AlignDown(PageOf(fault.address), size), size, leaf, node);
-  if (!mapped.ok()) memory.frames.Free(frame, size);
-  return mapped;
+absl::StatusOr<int64_t> Kernel::Run(BareMetal& hardware, CpuId cpu,
+                                    const Operation& operation) {
+  const std::optional<int64_t> told = Start(hardware, cpu, operation);
+  const OperationId running =
+      hardware.BeginOperation(cpu, Name(operation.kind));
+  LOOKASIDE_RETURN_IF_ERROR(RunSteps(hardware, cpu));
+  hardware.Promise(running);
+  if (operation.kind == OperationKind::kHalt) hardware.Halt(cpu);
+  return told.value_or(static_cast<int64_t>(hardware.steps(cpu).returned()));
+}
+
+StackState Kernel::Step(BareMetal& hardware, CpuId cpu) {
+  StepStack& stack = hardware.steps(cpu);
+  KernelContext context{.kernel = state_, .hardware = hardware, .cpu = cpu};
+  context.split = split_;
+  context.returned = stack.returned();
+  const StackState state =
+      RunStep(context, ProgramTable<KernelContext>(programs_), stack);
+  if (state == StackState::kFailed) {
+    error_ = context.error;
+    stack.Clear();
+  }
+  return state;
+}
+
+bool Kernel::TakeInterrupt(BareMetal& hardware, CpuId cpu) {
+  StepStack& stack = hardware.steps(cpu);
+  if (hardware.interrupts(cpu).empty() || hardware.interrupts_off(cpu)) {
+    return false;
+  }
+  if (stack.waiting() && !stack.waiting()->interrupts_open) return false;
+  hardware.IdleUntil(cpu, hardware.interrupts(cpu).next().due);
+  stack.Push(StepFrame(IdOf(KernelProgram::kInterrupt)));
+  return true;
+}
+
+absl::Status Kernel::RunSteps(BareMetal& hardware, CpuId cpu) {
+  for (;;) {
+    switch (Step(hardware, cpu)) {
+      case StackState::kReady:
+        break;
+      case StackState::kEmpty:
+        return absl::OkStatus();
+      case StackState::kFailed:
+        return error_;
+      case StackState::kWaiting: {
+        // Nothing else is in the middle of an operation: no lock is taken.
+        const StepWait wait = *hardware.steps(cpu).waiting();
+        LOOKASIDE_CHECK(wait.what ==
+                        static_cast<uint16_t>(KernelWait::kAcknowledgements));
+        LOOKASIDE_RETURN_IF_ERROR(TakeInterrupts(hardware, wait.object));
+      }
+    }
+  }
+}
+
+// Each CPU that the payload waits for takes what is due.
+absl::Status Kernel::TakeInterrupts(BareMetal& hardware, uint32_t payload) {
+  const CpuSet targets = state_.payloads[payload].awaiting;
+  absl::Status status;
+  targets.ForEach([&](CpuId target) {
+    if (!status.ok()) return;
+    LOOKASIDE_CHECK(TakeInterrupt(hardware, target));
+    status = RunSteps(hardware, target);
+  });
+  return status;
+}
+
+MmId Kernel::running(CpuId cpu) const {
+  return AtOrNone(state_.tlb_states, cpu).task_mm;
 }
 
 FaultCounters Kernel::faults(CpuId cpu) const {
-  const auto found = faults_.find(cpu);
-  return found == faults_.end() ? FaultCounters() : found->second;
+  return AtOrNone(state_.fault_counters, cpu);
 }
 
-void Kernel::AddTo(Digest& digest) const {
-  digest.Add(mms_.size());
-  for (const Mm& mm : mms_) {
-    digest.Add(mm.table.root());
-    digest.Add(mm.pcid);
-  }
-  for (const auto& [cpu, mm] : running_) {
-    digest.Add(cpu);
-    digest.Add(mm);
-  }
+FlushCounters Kernel::flushes(CpuId cpu) const {
+  return AtOrNone(state_.flush_counters, cpu);
 }
 
 }  // namespace lookaside

@@ -1,33 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel: address spaces and what happens when a program touches a page
-// that is not there. Demand paging as Linux does it for anonymous memory
-// (mm/memory.c, do_anonymous_page): the first touch of a page maps a zeroed
-// frame of the toucher's memory node. With paging.thp = "always" it maps a 2M
-// page where the whole aligned 2M range is still unmapped
-// (do_huge_pmd_anonymous_page).
+// The kernel: address spaces, what programs ask of them, and what happens when
+// a page is touched that is not there. What it does is in its programs of
+// steps (kernel/programs.h, printed in docs/kernel_ops.md); here is the driver
+// that runs them in recorded order.
 //
-// There are no mappings (VMAs) yet: every page is readable, writable and
-// executable for the program, and every touched page is counted as outside
-// the known mappings. "madvise" maps 4K pages, since nothing advises yet.
-//
-// Left out: the zero page for first reads, fault-around of file pages, what
-// clearing a 2M page costs beyond cost.minor_fault.
+// Recorded order: the record says what happened before what, so an operation
+// runs to its end before anything else does. The CPUs that it interrupts are
+// first idled forward to the time at which the interrupt is due; each runs its
+// handler, and the initiator waits for the latest acknowledgement. Locks are
+// always free then, and no race can show.
 //
 // A copyable value: it refers to nothing, and is given the hardware.
 //
-//   Kernel kernel(ThpPolicy::kNever);
+//   Kernel kernel(rules, ThpPolicy::kNever);
 //   BareMetal hardware(machine);
 //   MmId mm = kernel.CreateMm(hardware, NodeId(0)).value();
 //   kernel.SwitchTo(hardware, CpuId(0), mm);
 //   absl::Status status = kernel.HandleFault(hardware, CpuId(0), fault);
+//   absl::StatusOr<int64_t> result = kernel.Run(hardware, CpuId(0), operation);
 #ifndef LOOKASIDE_KERNEL_KERNEL_H_
 #define LOOKASIDE_KERNEL_KERNEL_H_
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,57 +32,86 @@
 #include "lookaside/base/ids.h"
 #include "lookaside/kernel/bare_metal.h"
 #include "lookaside/kernel/fault_counters.h"
+#include "lookaside/kernel/flush_counters.h"
+#include "lookaside/kernel/flush_policy.h"
+#include "lookaside/kernel/kernel_context.h"
+#include "lookaside/kernel/kernel_rules.h"
+#include "lookaside/kernel/kernel_state.h"
 #include "lookaside/kernel/mm.h"
+#include "lookaside/kernel/operation.h"
+#include "lookaside/kernel/programs.h"
 #include "lookaside/machine/fault.h"
 #include "lookaside/pagetable/walk_config.h"
 
 namespace lookaside {
 
-// Touches outside every mapping that the kernel was told of.
-struct UnknownMappings {
-  uint64_t count = 0;
-  VirtAddr first;  // when count > 0
-};
-
 class Kernel {
  public:
   // `strict`: a touch outside every known mapping is an error.
-  explicit Kernel(ThpPolicy thp, bool strict = false)
-      : thp_(thp), strict_(strict) {}
+  explicit Kernel(const KernelRules& rules, ThpPolicy thp, bool strict = false);
+
+  // A policy of the user's own.
+  void SetFlushPolicy(std::unique_ptr<FlushPolicy> policy);
 
   // An address space without pages, its root on `node`. ResourceExhausted if
   // there is no memory.
   absl::StatusOr<MmId> CreateMm(BareMetal& hardware, NodeId node);
-  const Mm& mm(MmId id) const { return mms_[id.value()]; }
+  const Mm& mm(MmId id) const { return state_.mm(id); }
 
-  // Runs `mm` on `cpu`.
+  // Runs `mm` on `cpu` from now on, as if it always had: without the cost of
+  // a scheduler. What a program does is Run's `kSwitch`.
   void SwitchTo(BareMetal& hardware, CpuId cpu, MmId mm);
 
   // Makes the access that faulted possible. An error says why it cannot be:
   // the address is not canonical or, where that is strict, outside every
   // mapping, or memory has run out.
-  // REQUIRES: SwitchTo was called for `cpu`.
+  // REQUIRES: a program runs on `cpu`.
   absl::Status HandleFault(BareMetal& hardware, CpuId cpu, const Fault& fault);
 
+  // Runs an operation to its end. What it returns is what the system call
+  // would: negative for an error of the program. The status is for what ends
+  // the simulation, such as memory that has run out.
+  // REQUIRES: a program runs on `cpu`, or the operation needs none.
+  absl::StatusOr<int64_t> Run(BareMetal& hardware, CpuId cpu,
+                              const Operation& operation);
+
+  // One step at a time, for drivers that interleave CPUs. Start pushes the
+  // operation's frames, and returns its result where there is nothing to do
+  // but to enter and leave the kernel. Step runs the next step of `cpu`; after
+  // kFailed, error() says why. TakeInterrupt begins the handler of what is
+  // pending, on top of whatever `cpu` is in the middle of; false if it cannot
+  // be interrupted now. Time is the driver's to see to.
+  // REQUIRES of Start: `cpu` is in the middle of nothing. Of Step: it is not.
+  std::optional<int64_t> Start(BareMetal& hardware, CpuId cpu,
+                               const Operation& operation);
+  StackState Step(BareMetal& hardware, CpuId cpu);
+  bool TakeInterrupt(BareMetal& hardware, CpuId cpu);
+  const absl::Status& error() const { return error_; }
+
   FaultCounters faults(CpuId cpu) const;
-  const UnknownMappings& unknown_mappings() const { return unknown_; }
+  FlushCounters flushes(CpuId cpu) const;
+  uint64_t tables_freed() const { return state_.tables_freed; }
+  const UnknownMappings& unknown_mappings() const { return state_.unknown; }
+
+  const KernelState& state() const { return state_; }
+  // Which address space the program on `cpu` has; kNoMm: none runs.
+  MmId running(CpuId cpu) const;
+
+  // Range steps do one entry at a time: the same results, in more steps.
+  void set_split(bool split) { split_ = split; }
 
   // Counters are results, not state.
-  void AddTo(Digest& digest) const;
+  void AddTo(Digest& digest) const { state_.AddTo(digest); }
 
  private:
-  absl::Status MapAnonymous(BareMetal& hardware, CpuId cpu, const Mm& mm,
-                            const Fault& fault);
-  absl::Status MapPage(BareMetal& hardware, CpuId cpu, const Mm& mm,
-                       const Fault& fault, PageSize size);
+  absl::Status RunSteps(BareMetal& hardware, CpuId cpu);
+  absl::Status TakeInterrupts(BareMetal& hardware, uint32_t payload);
   absl::Status NotCanonical(BareMetal& hardware, const Fault& fault) const;
 
-  ThpPolicy thp_;
-  bool strict_;
-  std::vector<Mm> mms_;            // by MmId
-  std::map<CpuId, MmId> running_;  // Linux cpu_tlbstate.loaded_mm
-  std::map<CpuId, FaultCounters> faults_;
-  UnknownMappings unknown_;
+  KernelState state_;
+  KernelPrograms programs_;
+  bool split_ = false;
+  absl::Status error_;
 };
 
 }  // namespace lookaside

@@ -20,7 +20,7 @@ enum class KernelVersion : uint8_t {
   kLinux3_17,  // Dave Hansen: single pages up to a ceiling of 33
   kLinux4_14,  // Andy Lutomirski: PCIDs, generations
   kLinux5_13,  // Nadav Amit: local and remote parts at once; lazy ones spared
-  kLinux6_15,  // Rik van Riel: lazily trimmed cpumask, INVLPGB
+  kLinux6_15,  // Rik van Riel: lazily trimmed cpumask
 };
 inline constexpr std::string_view kKernelVersionNames[] = {
     "linux_3.4",  "linux_3.6",  "linux_3.17",
@@ -47,8 +47,6 @@ enum class LazyMode : uint8_t {
   kSkip,  // keeps it; flushes spare it unless tables are freed, and it
           // catches up by generation
 };
-
-enum class RemoteFlushKind : uint8_t { kIpi, kInvlpgb };
 
 // Fixes of races that kernels shipped with (and of rules that matter as much),
 // each a named step change that is on unless taken out.
@@ -93,13 +91,12 @@ class KernelFixSet {
 struct KernelConfig {
   KernelVersion version = KernelVersion::kLinux6_15;
   FlushPolicyKind flush_policy = FlushPolicyKind::kAuto;
-  std::optional<uint32_t> flush_ceiling;  // pages; nothing: the version's 33
-  std::optional<uint32_t> flush_shift;    // nothing: the processor model's
-  RemoteFlushKind remote_flush = RemoteFlushKind::kIpi;
+  std::optional<uint32_t> flush_ceiling{};  // pages; nothing: the version's 33
+  std::optional<uint32_t> flush_shift{};    // nothing: the processor model's
   bool pcid = true;  // where version and processor have them ("nopcid")
   bool kpti = false;
   LazyMode lazy = LazyMode::kAuto;
-  KernelFixSet unfixed;
+  KernelFixSet unfixed{};
 
   friend bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };

@@ -76,7 +76,6 @@ KernelRules KernelRules::From(const KernelConfig& config,
   rules.shift = config.flush_shift ? static_cast<int>(*config.flush_shift)
                                    : FlushAllShift(machine.model);
   rules.entries = LastLevelOf(tlb);
-  rules.remote_flush = config.remote_flush;
   rules.pcid = config.pcid && machine.features.pcid && version >= kLinux4_14;
   rules.invpcid = rules.pcid && machine.features.invpcid;
   rules.kpti = config.kpti;
@@ -92,8 +91,7 @@ KernelRules KernelRules::From(const KernelConfig& config,
   return rules;
 }
 
-absl::Status Validate(const KernelConfig& config,
-                      const TopologyConfig& machine) {
+absl::Status Validate(const KernelConfig& config) {
   const std::string_view version = Name(config.version);
   if (config.kpti && config.version < KernelVersion::kLinux4_14) {
     return InvalidArgument(
@@ -107,18 +105,6 @@ absl::Status Validate(const KernelConfig& config,
         "kernel.lazy = \"skip\": {} has no generations to catch up by; "
         "linux_4.14 is the first that has",
         version);
-  }
-  if (config.remote_flush != RemoteFlushKind::kInvlpgb) return absl::OkStatus();
-  if (config.version < KernelVersion::kLinux6_15) {
-    return InvalidArgument(
-        "kernel.remote_flush = \"invlpgb\": {} does not use it; linux_6.15 is "
-        "the first that does",
-        version);
-  }
-  if (!machine.features.invlpgb) {
-    return InvalidArgument(
-        "kernel.remote_flush = \"invlpgb\": machine.features does not list "
-        "invlpgb");
   }
   return absl::OkStatus();
 }

@@ -33,7 +33,6 @@ struct KernelRules {
   uint32_t ceiling = 33;
   int shift = 6;  // -1: never single pages
   LastLevelEntries entries;
-  RemoteFlushKind remote_flush = RemoteFlushKind::kIpi;
   LazyMode lazy = LazyMode::kSkip;  // never kAuto
   bool pcid = true;
   bool invpcid = true;
@@ -69,9 +68,8 @@ int FlushAllShift(uint32_t model);
 
 LastLevelEntries LastLevelOf(const TlbHierarchyConfig& tlb);
 
-// What asks for what the machine has not. An error names the key.
-absl::Status Validate(const KernelConfig& config,
-                      const TopologyConfig& machine);
+// What asks for what the version has not. An error names the key.
+absl::Status Validate(const KernelConfig& config);
 
 }  // namespace lookaside
 

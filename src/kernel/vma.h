@@ -43,15 +43,14 @@ constexpr PagePermissions PermissionsOf(const Protection& protection) {
 // MADV_HUGEPAGE, MADV_NOHUGEPAGE.
 enum class ThpAdvice : uint8_t { kNone, kHuge, kNoHuge };
 
+// Without padding: it travels in the locals of frames.
 struct VmaAttributes {
   Protection protection;
   ThpAdvice advice = ThpAdvice::kNone;
-  bool hugetlb = false;  // MAP_HUGETLB: pages of 2M alone
   SharedObjectId object{};
+  uint32_t hugetlb = 0;  // MAP_HUGETLB: pages of 2M alone
 
   bool shared() const { return object.value() != 0; }
-  // VM_MAYWRITE private memory is copied on write.
-  bool copied_on_write() const { return !shared(); }
 
   friend bool operator==(const VmaAttributes&, const VmaAttributes&) = default;
 };

@@ -127,6 +127,18 @@ std::optional<VirtPage> VmaSet::FindGapBelow(VirtPage limit, uint64_t pages,
   }
 }
 
+std::optional<VirtPage> VmaSet::FloorOf(VirtPage page) const {
+  const auto it = vmas_.lower_bound(page);
+  if (it == vmas_.begin()) return std::nullopt;
+  return std::prev(it)->second.end;
+}
+
+std::optional<VirtPage> VmaSet::CeilingOf(VirtPage page) const {
+  const auto it = vmas_.lower_bound(page);
+  if (it == vmas_.end()) return std::nullopt;
+  return it->second.start;
+}
+
 std::vector<Vma> VmaSet::All() const {
   std::vector<Vma> all;
   for (const auto& [start, vma] : vmas_) all.push_back(vma);

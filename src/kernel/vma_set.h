@@ -62,6 +62,11 @@ class VmaSet {
   std::optional<VirtPage> FindGapBelow(VirtPage limit, uint64_t pages,
                                        uint64_t align) const;
 
+  // The end of the last mapping before `page`, the start of the first one from
+  // `page` on. REQUIRES: no mapping holds page - 1 and page.
+  std::optional<VirtPage> FloorOf(VirtPage page) const;
+  std::optional<VirtPage> CeilingOf(VirtPage page) const;
+
   uint64_t total_vm() const { return total_vm_; }
   size_t size() const { return vmas_.size(); }
   bool empty() const { return vmas_.empty(); }

@@ -96,6 +96,12 @@ class Machine {
   std::vector<CpuId> used_cpus() const;
   const Cpu& used_cpu(CpuId id) const { return *cpus_[id.value()]; }
 
+  // What the threads of a core share, or null before its first use.
+  const Core* used_core(CoreId id) const {
+    const Lazy<Core>& core = cores_[id.value()];
+    return core.has_value() ? &*core : nullptr;
+  }
+
   struct AccessResult {
     size_t consumed = 0;  // events done
     std::optional<Fault> fault;

@@ -16,7 +16,9 @@ class KernelTest : public testing::Test {
  protected:
   void Make(const SimConfig& config) {
     machine_ = *Machine::Create(MachineConfigOf(config, 0));
-    kernel_ = std::make_unique<Kernel>(config.paging.thp);
+    kernel_ = std::make_unique<Kernel>(
+        KernelRules::From(config.kernel, config.machine, config.tlb),
+        config.paging.thp);
     hardware_ = std::make_unique<BareMetal>(*machine_);
     mm_ = *kernel_->CreateMm(*hardware_, NodeId(0));
   }
@@ -70,7 +72,6 @@ TEST_F(KernelTest, LargePagesAreMappedOnlyWhereTheirRangeIsEmpty) {
   Make(config);
   kernel_->SwitchTo(*hardware_, CpuId(0), mm_);
   ASSERT_TRUE(Fault(CpuId(0), 0x200000, false).ok());
-  Kernel always(ThpPolicy::kAlways);
   config.paging.thp = ThpPolicy::kAlways;
   Make(config);
   kernel_->SwitchTo(*hardware_, CpuId(0), mm_);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When a flush goes page by page and when it drops everything: the question
+// that kernels have answered in so many ways. A policy says *what*; the
+// version's programs say how, and RemoteFlush how it reaches others.
+//
+// A user's own policy is one class:
+//
+//   class Sixteen final : public FlushPolicy {
+//     FlushPlan Plan(const FlushRequest& request) const override {
+//       return {.full = request.info.all || request.info.strides() > 16};
+//     }
+//     std::unique_ptr<FlushPolicy> Clone() const override {
+//       return std::make_unique<Sixteen>(*this);
+//     }
+//   };
+#ifndef LOOKASIDE_KERNEL_FLUSH_POLICY_H_
+#define LOOKASIDE_KERNEL_FLUSH_POLICY_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "lookaside/kernel/flush_info.h"
+#include "lookaside/kernel/kernel_rules.h"
+
+namespace lookaside {
+
+struct FlushRequest {
+  FlushInfo info;
+  uint64_t total_vm = 0;  // pages that the address space maps
+  // Whether a large page is mapped at a 2M boundary within the range; costs a
+  // walk by software each.
+  absl::FunctionRef<bool()> has_large_page;
+};
+
+struct FlushPlan {
+  bool full = false;  // everything of the address space, here and there
+  // Targets answer before they flush. Never done where tables are freed.
+  bool early_ack = false;
+};
+
+class FlushPolicy {
+ public:
+  virtual ~FlushPolicy() = default;
+
+  // REQUIRES of the answer: full where `info.all`, which has no range.
+  virtual FlushPlan Plan(const FlushRequest& request) const = 0;
+
+  // Policies have no state: a clone answers as its original does.
+  virtual std::unique_ptr<FlushPolicy> Clone() const = 0;
+};
+
+// The policy that the rules name.
+std::unique_ptr<FlushPolicy> MakeFlushPolicy(const KernelRules& rules);
+
+// Owns a policy; copying clones it.
+class FlushPolicyHolder {
+ public:
+  explicit FlushPolicyHolder(std::unique_ptr<FlushPolicy> policy)
+      : policy_(std::move(policy)) {}
+  FlushPolicyHolder(const FlushPolicyHolder& other)
+      : policy_(other.policy_->Clone()) {}
+  FlushPolicyHolder(FlushPolicyHolder&&) noexcept = default;
+  FlushPolicyHolder& operator=(FlushPolicyHolder other) noexcept {
+    policy_ = std::move(other.policy_);
+    return *this;
+  }
+  ~FlushPolicyHolder() = default;
+
+  const FlushPolicy* operator->() const { return policy_.get(); }
+
+ private:
+  std::unique_ptr<FlushPolicy> policy_;
+};
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_KERNEL_FLUSH_POLICY_H_

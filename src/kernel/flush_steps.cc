@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/kernel/flush_steps.h"
+
+#include <algorithm>
+
+#include "lookaside/base/check.h"
+#include "lookaside/pagetable/page_table.h"
+
+namespace lookaside {
+namespace {
+
+// Whether a large page is mapped at a 2M boundary within the range: Linux 3.6
+// has_large_page. One that begins before the range is not seen.
+bool HasLargePage(KernelContext& k, const FlushInfo& info) {
+  const uint64_t large = PagesIn(PageSize::k2M);
+  const Mm& mm = k.kernel.mm(info.mm);
+  uint64_t page = (info.start.value() + large - 1) / large * large;
+  for (; page < info.end.value(); page += large) {
+    const auto found = mm.table.Lookup(k.tables(), VirtPage(page));
+    k.Work(k.costs().pte);
+    if (found && found->leaf.size != PageSize::k4K) return true;
+  }
+  return false;
+}
+
+// Before generations, a CPU that does not run the address space cannot judge
+// the range, and tells the others to drop all of it; one page goes alone
+// wherever it comes from (flush_tlb_page).
+FlushPlan PlanOf(KernelContext& k, const FlushInfo& info) {
+  if (!k.rules().generations) {
+    if ((info.vm_flags & FlushInfo::kPage) != 0) return {};
+    const TlbState& tlb = k.tlb();
+    if (tlb.loaded_mm != info.mm || tlb.is_lazy) return {.full = true};
+  }
+  const auto has_large_page = [&] { return HasLargePage(k, info); };
+  return k.kernel.policy->Plan(
+      {info, k.kernel.mm(info.mm).vmas.total_vm(), has_large_page});
+}
+
+void Acknowledge(KernelContext& k, FlushFuncLocals& locals) {
+  if (!locals.remote || locals.acknowledged) return;
+  locals.acknowledged = true;
+  FlushPayload& payload = k.kernel.payloads[locals.payload];
+  payload.awaiting.Remove(k.cpu);
+  const Cycles seen = k.hardware.clock(k.cpu) +
+                      k.hardware.Acknowledgement(payload.initiator, k.cpu);
+  payload.latest = std::max(payload.latest, seen);
+}
+
+}  // namespace
+
+StepResult CallFlush(KernelContext& k, const FlushInfo& info) {
+  FlushPayload payload;
+  payload.info = info;
+  payload.initiator = k.cpu;
+  const uint32_t index = k.kernel.payloads.Add(payload);
+  return k.Call(KernelProgram::kFlushTlbMmRange, FlushLocals{index, 0});
+}
+
+StepResult CallFlushPage(KernelContext& k, MmId mm, VirtPage page) {
+  FlushInfo info;
+  info.mm = mm;
+  info.start = page;
+  info.end = VirtPage(page.value() + 1);
+  info.vm_flags = FlushInfo::kPage;
+  return CallFlush(k, info);
+}
+
+FlushPayload& PayloadOf(KernelContext& k, const StepFrame& frame) {
+  return k.kernel.payloads[frame.As<FlushLocals>().payload];
+}
+
+namespace flush_steps {
+
+StepResult Plan(KernelContext& k, StepFrame& frame) {
+  FlushPayload& payload = PayloadOf(k, frame);
+  FlushInfo& info = payload.info;
+  FlushCounters& counters = k.flushes();
+  ++counters.requests;
+  if (!info.all) counters.pages += info.pages();
+  const FlushPlan plan = PlanOf(k, info);
+  LOOKASIDE_CHECK(plan.full || !info.all);
+  info.all = plan.full;
+  payload.early_ack = plan.early_ack && !info.freed_tables;
+  return StepResult::Next();
+}
+
+StepResult Send(KernelContext& k, StepFrame& frame) {
+  FlushPayload& payload = PayloadOf(k, frame);
+  if (payload.targets.empty()) return StepResult::Next();
+  payload.awaiting = payload.targets;
+  k.flushes().ipis += payload.targets.size();
+  k.hardware.SendIpi(k.cpu, payload.targets, frame.As<FlushLocals>().payload);
+  return StepResult::Next();
+}
+
+StepResult WaitForAcks(KernelContext& k, StepFrame& frame) {
+  const FlushPayload& payload = PayloadOf(k, frame);
+  if (!payload.awaiting.empty()) {
+    return StepResult::Wait(
+        {.what = static_cast<uint16_t>(KernelWait::kAcknowledgements),
+         .object = frame.As<FlushLocals>().payload});
+  }
+  const Cycles now = k.hardware.clock(k.cpu);
+  if (payload.latest > now) {
+    k.Charge(CostKind::kFlushWait, payload.latest - now);
+    k.flushes().wait_cycles += (payload.latest - now).value();
+  }
+  return StepResult::Next();
+}
+
+StepResult Finish(KernelContext& k, StepFrame& frame) {
+  k.kernel.payloads.Remove(frame.As<FlushLocals>().payload);
+  return StepResult::Done();
+}
+
+StepResult EarlyAck(KernelContext& k, StepFrame& frame) {
+  auto& locals = frame.As<FlushFuncLocals>();
+  // Nobody may look at the payload once the initiator has gone on.
+  if (locals.remote && k.kernel.payloads[locals.payload].early_ack) {
+    Acknowledge(k, locals);
+  }
+  return StepResult::Next();
+}
+
+StepResult Ack(KernelContext& k, StepFrame& frame) {
+  Acknowledge(k, frame.As<FlushFuncLocals>());
+  return StepResult::Done();
+}
+
+}  // namespace flush_steps
+
+}  // namespace lookaside

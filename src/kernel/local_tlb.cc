@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookaside/kernel/local_tlb.h"
+
+#include "lookaside/base/check.h"
+#include "lookaside/base/status.h"
+#include "lookaside/tlb/invalidation.h"
+
+namespace lookaside {
+namespace {
+
+uint16_t BitOf(uint16_t asid) { return static_cast<uint16_t>(1u << asid); }
+
+bool HasUserPcids(const KernelRules& rules) { return rules.kpti && rules.pcid; }
+
+absl::StatusOr<FrameNumber> RootOf(KernelContext& k, MmId mm) {
+  if (mm != kNoMm) return k.kernel.mm(mm).table.root();
+  if (!k.kernel.init_table) {
+    LOOKASIDE_ASSIGN_OR_RETURN(
+        k.kernel.init_table,
+        PageTable::Create(k.hardware.memory(), k.hardware.paging_levels(),
+                          NodeId(0)));
+  }
+  return k.kernel.init_table->root();
+}
+
+void FlushPage(KernelContext& k, VirtPage page) {
+  k.hardware.Invalidate(k.cpu, {InvalidationScope::kInvlpg, page, Pcid(0)});
+  ++k.flushes().invlpg;
+  if (!HasUserPcids(k.rules()) || !k.rules().Fixed(KernelFix::kUserPcid)) {
+    return;
+  }
+  TlbState& tlb = k.tlb();
+  if (k.rules().invpcid) {
+    k.hardware.Invalidate(k.cpu, {InvalidationScope::kInvpcidAddress, page,
+                                  UserPcid(k.rules(), tlb.loaded_asid)});
+  } else {
+    tlb.user_pcid_flush_mask |= BitOf(tlb.loaded_asid);
+  }
+}
+
+void FlushAll(KernelContext& k, bool remote) {
+  TlbState& tlb = k.tlb();
+  ++(remote ? k.flushes().full_remote : k.flushes().full_local);
+  if (HasUserPcids(k.rules()) && k.rules().Fixed(KernelFix::kUserPcid)) {
+    tlb.user_pcid_flush_mask |= BitOf(tlb.loaded_asid);
+  }
+  k.hardware.Invalidate(k.cpu, {InvalidationScope::kCr3, VirtPage(0), Pcid(0)});
+}
+
+void DropIfDead(KernelContext& k, MmId id) {
+  const Mm& mm = k.kernel.mm(id);
+  if (!mm.dead || mm.loaded_on != 0) return;
+  const size_t tables = k.tables().size();
+  mm.table.Destroy(k.hardware.memory());
+  k.kernel.tables_freed += tables - k.tables().size();
+  k.kernel.mms.Remove(id.value());
+}
+
+void LoadHalf(KernelContext& k, Pcid pcid, bool flush) {
+  const TlbState& tlb = k.tlb();
+  const FrameNumber root = k.kernel.mm(tlb.loaded_mm).table.root();
+  k.hardware.LoadContext(k.cpu, {root, pcid, Vpid(0)},
+                         flush ? ContextLoad::kFlush : ContextLoad::kNoFlush);
+}
+
+}  // namespace
+
+Pcid KernelPcid(const KernelRules& rules, uint16_t asid) {
+  return Pcid(rules.pcid ? static_cast<uint16_t>(asid + 1) : uint16_t{0});
+}
+
+Pcid UserPcid(const KernelRules& rules, uint16_t asid) {
+  const Pcid kernel = KernelPcid(rules, asid);
+  if (!HasUserPcids(rules)) return kernel;
+  return Pcid(static_cast<uint16_t>(kernel.value() | kUserPcidBit));
+}
+
+absl::Status LoadCr3(KernelContext& k, MmId mm, uint16_t asid, bool flush) {
+  LOOKASIDE_ASSIGN_OR_RETURN(const FrameNumber root, RootOf(k, mm));
+  if (flush && HasUserPcids(k.rules())) {
+    k.tlb().user_pcid_flush_mask |= BitOf(asid);
+  }
+  k.hardware.LoadContext(k.cpu, {root, KernelPcid(k.rules(), asid), Vpid(0)},
+                         flush ? ContextLoad::kFlush : ContextLoad::kNoFlush);
+  return absl::OkStatus();
+}
+
+AsidChoice ChooseAsid(KernelContext& k, uint64_t ctx_id, uint64_t gen) {
+  TlbState& tlb = k.tlb();
+  if (!k.rules().pcid) return {0, true};
+  if (tlb.invalidate_other) {
+    for (uint16_t asid = 0; asid < kDynamicAsids; ++asid) {
+      if (asid != tlb.loaded_asid) tlb.contexts[asid].ctx_id = 0;
+    }
+    tlb.invalidate_other = false;
+  }
+  for (uint16_t asid = 0; asid < kDynamicAsids; ++asid) {
+    if (tlb.contexts[asid].ctx_id != ctx_id) continue;
+    return {asid, tlb.contexts[asid].tlb_gen < gen};
+  }
+  uint16_t asid = tlb.next_asid++;
+  if (asid >= kDynamicAsids) {
+    asid = 0;
+    tlb.next_asid = 1;
+  }
+  const bool recycled = tlb.contexts[asid].ctx_id != 0;
+  return {asid, !recycled || k.rules().Fixed(KernelFix::kFlushRecycledAsid)};
+}
+
+void SetLoadedMm(KernelContext& k, MmId mm) {
+  TlbState& tlb = k.tlb();
+  const MmId before = tlb.loaded_mm;
+  tlb.loaded_mm = mm;
+  tlb.switching = false;
+  if (mm != kNoMm) ++k.kernel.mm(mm).loaded_on;
+  if (before == kNoMm) return;
+  --k.kernel.mm(before).loaded_on;
+  DropIfDead(k, before);
+}
+
+void MarkDead(KernelContext& k, MmId mm) {
+  k.kernel.mm(mm).dead = true;
+  DropIfDead(k, mm);
+}
+
+void FlushLoaded(KernelContext& k, const FlushInfo& info, bool full,
+                 bool remote) {
+  if (full) return FlushAll(k, remote);
+  const uint64_t stride = uint64_t{1} << info.stride_order;
+  for (uint64_t page = info.start.value(); page < info.end.value();
+       page += stride) {
+    FlushPage(k, VirtPage(page));
+  }
+}
+
+void EnterKernel(KernelContext& k) {
+  TlbState& tlb = k.tlb();
+  if (!tlb.user_mode) return;
+  tlb.user_mode = false;
+  if (!k.rules().kpti) return;
+  LoadHalf(k, KernelPcid(k.rules(), tlb.loaded_asid), !k.rules().pcid);
+}
+
+void ReturnToUser(KernelContext& k) {
+  TlbState& tlb = k.tlb();
+  if (tlb.user_mode || tlb.task_mm == kNoMm) return;
+  tlb.user_mode = true;
+  if (!k.rules().kpti) return;
+  const uint16_t bit = BitOf(tlb.loaded_asid);
+  const bool flush = !k.rules().pcid || (tlb.user_pcid_flush_mask & bit) != 0;
+  tlb.user_pcid_flush_mask &= static_cast<uint16_t>(~bit);
+  LoadHalf(k, UserPcid(k.rules(), tlb.loaded_asid), flush);
+}
+
+}  // namespace lookaside
