@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
 
 namespace lookaside {
@@ -22,6 +23,17 @@ bool HasFetch(std::span<const TraceEvent> events) {
   return std::any_of(events.begin(), events.end(), [](const TraceEvent& e) {
     return e.kind == EventKind::kFetch;
   });
+}
+
+// How many of `events`, which begin with an access, are accesses of one thread.
+size_t StretchOfThread(std::span<const TraceEvent> events) {
+  const uint32_t thread = events.front().thread;
+  size_t n = 1;
+  while (n < events.size() && events[n].thread == thread &&
+         events[n].kind != EventKind::kCall) {
+    ++n;
+  }
+  return n;
 }
 
 // How many of `events` cover `accesses`.
@@ -52,19 +64,40 @@ RunResult Since(RunResult result, const RunResult& start) {
 Replayer::Replayer(Simulation& simulation, ReplayOptions options)
     : simulation_(simulation),
       options_(std::move(options)),
-      cpu_(simulation.config().replay.cpu),
+      order_(simulation),
+      applies_calls_(simulation.config().replay.operations ==
+                     ReplayOperations::kApply),
       warmup_left_(simulation.config().replay.warmup) {}
 
-// Calls are not applied: each is jumped over.
-absl::Status Replayer::Play(std::span<const TraceEvent> events) {
+// Stretches of one thread's accesses, and calls.
+absl::Status Replayer::Play(std::span<const TraceEvent> events,
+                            std::span<const MemoryCall> calls) {
   while (!events.empty()) {
-    const size_t accesses = AccessesBeforeCall(events);
-    if (accesses > 0) {
-      LOOKASIDE_RETURN_IF_ERROR(PlayAccesses(events.first(accesses)));
+    if (events.front().kind == EventKind::kCall) {
+      if (applies_calls_) {
+        const uint64_t number = events.front().address.value();
+        LOOKASIDE_CHECK(number < calls.size());
+        LOOKASIDE_RETURN_IF_ERROR(Apply(calls[number]));
+      }
+      events = events.subspan(1);
+      continue;
     }
-    events = events.subspan(std::min(accesses + 1, events.size()));
+    const size_t stretch = StretchOfThread(events);
+    LOOKASIDE_RETURN_IF_ERROR(PlayAccesses(events.first(stretch)));
+    events = events.subspan(stretch);
   }
   return absl::OkStatus();
+}
+
+absl::Status Replayer::Apply(const MemoryCall& call) {
+  const absl::Status applied = order_.Apply(call);
+  if (!applied.ok()) {
+    return absl::Status(
+        applied.code(),
+        fmt::format("after event {}, at {}: {}", simulation_.played(),
+                    ToString(call), Message(applied)));
+  }
+  return CheckClock(order_.CpuOf(call.thread));
 }
 
 absl::Status Replayer::PlayAccesses(std::span<const TraceEvent> events) {
@@ -77,13 +110,18 @@ absl::Status Replayer::PlayAccesses(std::span<const TraceEvent> events) {
     if (warmup_left_ > 0) return absl::OkStatus();
     warm_ = simulation_.Results();
   }
-  if (pacing_ == Pacing::kAccesses) paced_accesses_ += CountAccesses(events);
+  if (pacing_ == Pacing::kAccesses && !events.empty()) {
+    paced_accesses_[order_.CpuOf(events.front().thread)] +=
+        CountAccesses(events);
+  }
   return PlayPart(events);
 }
 
 absl::Status Replayer::PlayPart(std::span<const TraceEvent> events) {
+  if (events.empty()) return absl::OkStatus();
   const uint64_t before = simulation_.played();
-  const absl::Status played = simulation_.Play(cpu_, events, pacing_);
+  const uint32_t thread = events.front().thread;
+  const absl::Status played = order_.Play(thread, events, pacing_);
   if (!played.ok()) {
     const TraceEvent& event = events[simulation_.played() - before];
     return absl::Status(
@@ -94,13 +132,13 @@ absl::Status Replayer::PlayPart(std::span<const TraceEvent> events) {
   }
   accesses_ += CountAccesses(events);
   if (options_.progress) options_.progress(simulation_.played(), accesses_);
-  return CheckClock();
+  return CheckClock(order_.CpuOf(thread));
 }
 
 // A buffer of the costliest events stays far below the other half.
-absl::Status Replayer::CheckClock() const {
+absl::Status Replayer::CheckClock(CpuId cpu) const {
   constexpr uint64_t kMostCycles = uint64_t{1} << 62;
-  if (simulation_.machine().used_cpu(cpu_).clock().value() <= kMostCycles) {
+  if (simulation_.machine().used_cpu(cpu).clock().value() <= kMostCycles) {
     return absl::OkStatus();
   }
   return ResourceExhausted(
@@ -111,40 +149,52 @@ absl::Status Replayer::CheckClock() const {
 
 void Replayer::TakeBackPacing(RunResult& result) const {
   if (pacing_ == Pacing::kAccesses) return;
-  const Cycles cycles =
-      simulation_.machine().costs().instruction * paced_accesses_;
-  CostLedger ledger;
-  ledger.Add(CostKind::kBase, cycles);
+  Cycles longest;
   for (UsedCpu& used : result.cpus) {
-    if (used.cpu != cpu_) continue;
-    used.result.cycles -= ledger;
-    used.result.elapsed -= cycles;
+    const auto paced = paced_accesses_.find(used.cpu);
+    if (paced != paced_accesses_.end()) {
+      CostLedger ledger;
+      ledger.Add(CostKind::kBase,
+                 simulation_.machine().costs().instruction * paced->second);
+      used.result.cycles -= ledger;
+      used.result.elapsed -= ledger.Total();
+      result.totals.cycles -= ledger;
+    }
+    longest = std::max(longest, used.result.elapsed);
   }
-  result.totals.cycles -= ledger;
-  result.totals.elapsed -= cycles;
+  result.totals.elapsed = longest;
 }
 
-// What of the trace is not simulated.
-void WarnOfOmissions(const TraceInfo& info,
+// What of the trace is not simulated as it was.
+void WarnOfOmissions(const TraceInfo& info, const SimConfig& config,
+                     const CallCounts& calls,
                      std::vector<std::string>& warnings) {
   if (info.threads > 1) {
     warnings.push_back(fmt::format(
-        "the recording has {} threads; all of them are played on one cpu, "
-        "replay.cpu, in recorded order",
+        "the recording has {} threads, which its recorder let run one at a "
+        "time: the order among them is the record's, and no race can show",
         info.threads));
   }
-  if (const uint64_t calls = AllCalls(info); calls > 0) {
+  const uint64_t recorded = AllCalls(info);
+  if (recorded > 0 && config.replay.operations == ReplayOperations::kIgnore) {
     warnings.push_back(fmt::format(
-        "{} memory-management call{} not applied: only accesses are played, "
-        "so that what the program unmaps or protects stays as it is",
-        calls, calls == 1 ? " was" : "s were"));
+        "{} memory-management call{} not applied (replay.operations = "
+        "ignore): what the program unmaps or protects stays as it is",
+        recorded, recorded == 1 ? " was" : "s were"));
+  }
+  if (calls.refused > 0) {
+    warnings.push_back(fmt::format(
+        "{} memory-management call{} that succeeded when recorded failed in "
+        "the simulated kernel: a recording does not tell what was mapped "
+        "before it began",
+        calls.refused, calls.refused == 1 ? "" : "s"));
   }
 }
 
 void Replayer::Warn(const TraceReader& reader, RunResult& result) const {
   const TraceInfo info = reader.info();
   result.warnings = info.warnings;
-  WarnOfOmissions(info, result.warnings);
+  WarnOfOmissions(info, result.config, order_.calls(), result.warnings);
   const UnknownMappings& unknown = simulation_.kernel().unknown_mappings();
   if (unknown.count > 0) {
     result.warnings.push_back(fmt::format(
@@ -179,7 +229,8 @@ absl::StatusOr<RunResult> Replay(Simulation& simulation, TraceReader& reader,
   Replayer replayer(simulation, options);
   std::vector<TraceEvent> buffer(kBufferEvents);
   while (const size_t n = reader.Read(buffer)) {
-    LOOKASIDE_RETURN_IF_ERROR(replayer.Play({buffer.data(), n}));
+    LOOKASIDE_RETURN_IF_ERROR(
+        replayer.Play({buffer.data(), n}, reader.calls()));
   }
   return replayer.Finish(reader);
 }

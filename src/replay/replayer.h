@@ -9,8 +9,9 @@
 // instead. A trace whose fetches begin late is not known from its beginning:
 // what its accesses had been charged until then is taken back at the end.
 //
-// Leaves out, with warnings: the memory-management calls of a trace, which are
-// not applied, and its threads, which all play on `replay.cpu`.
+// Threads are placed by replay/placement.h and take turns as in the record
+// (replay/recorded_order.h); memory-management calls become operations of the
+// simulated kernel, unless replay.operations = "ignore".
 //
 //   auto reader = OpenTrace("sort.lackey.zst").value();
 //   auto simulation = Simulation::Create(config).value();
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -28,8 +30,10 @@
 #include "absl/status/statusor.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/machine/access_path.h"
+#include "lookaside/replay/recorded_order.h"
 #include "lookaside/replay/run_result.h"
 #include "lookaside/replay/simulation.h"
+#include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/trace_event.h"
 #include "lookaside/trace/trace_reader.h"
 
@@ -46,8 +50,10 @@ class Replayer {
  public:
   Replayer(Simulation& simulation, ReplayOptions options);
 
+  // `calls`: those that events of kind kCall name by their index.
   // REQUIRES: no earlier call failed.
-  absl::Status Play(std::span<const TraceEvent> events);
+  absl::Status Play(std::span<const TraceEvent> events,
+                    std::span<const MemoryCall> calls);
 
   // The result of all that was played. `reader` is at its end.
   absl::StatusOr<RunResult> Finish(const TraceReader& reader);
@@ -55,18 +61,20 @@ class Replayer {
  private:
   absl::Status PlayAccesses(std::span<const TraceEvent> events);
   absl::Status PlayPart(std::span<const TraceEvent> events);
-  absl::Status CheckClock() const;
+  absl::Status Apply(const MemoryCall& call);
+  absl::Status CheckClock(CpuId cpu) const;
   void TakeBackPacing(RunResult& result) const;
   void Warn(const TraceReader& reader, RunResult& result) const;
 
   Simulation& simulation_;
   ReplayOptions options_;
-  CpuId cpu_;
+  RecordedOrder order_;
+  bool applies_calls_;
   uint64_t warmup_left_;
   uint64_t accesses_ = 0;
-  Pacing pacing_ = Pacing::kAccesses;  // until the first fetch
-  uint64_t paced_accesses_ = 0;        // since the warm-up
-  std::optional<RunResult> warm_;      // at the end of the warm-up
+  Pacing pacing_ = Pacing::kAccesses;         // until the first fetch
+  std::map<CpuId, uint64_t> paced_accesses_;  // since the warm-up
+  std::optional<RunResult> warm_;             // at the end of the warm-up
 };
 
 // Events read at a time.

@@ -8,6 +8,7 @@ namespace lookaside {
 CpuResult& CpuResult::operator+=(const CpuResult& other) {
   counters += other.counters;
   faults += other.faults;
+  flushes += other.flushes;
   cycles += other.cycles;
   elapsed = std::max(elapsed, other.elapsed);
   return *this;
@@ -16,6 +17,7 @@ CpuResult& CpuResult::operator+=(const CpuResult& other) {
 CpuResult& CpuResult::operator-=(const CpuResult& other) {
   counters -= other.counters;
   faults -= other.faults;
+  flushes -= other.flushes;
   cycles -= other.cycles;
   elapsed -= other.elapsed;
   return *this;

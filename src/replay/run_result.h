@@ -15,6 +15,8 @@
 #include "lookaside/config/sim_config.h"
 #include "lookaside/cost/cost_ledger.h"
 #include "lookaside/kernel/fault_counters.h"
+#include "lookaside/kernel/flush_counters.h"
+#include "lookaside/machine/check_counters.h"
 #include "lookaside/machine/cpu_counters.h"
 #include "lookaside/trace/trace_reader.h"
 
@@ -24,6 +26,7 @@ namespace lookaside {
 struct CpuResult {
   CpuCounters counters;
   FaultCounters faults;
+  FlushCounters flushes;
   CostLedger cycles;
   Cycles elapsed;  // of its clock, idle time included
 
@@ -56,6 +59,7 @@ struct RunResult {
   CpuResult totals;                   // sums; `elapsed` is the largest
   std::vector<UsedCpu> cpus;
   TableCounters tables;
+  CheckCounters checks;  // of the whole run, warm-up included
 };
 
 }  // namespace lookaside

@@ -3,6 +3,7 @@
 
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
+#include "lookaside/kernel/kernel_rules.h"
 
 namespace lookaside {
 namespace {
@@ -28,7 +29,8 @@ Simulation::Simulation(const SimConfig& config, uint64_t seed,
     : config_(config),
       seed_(seed),
       machine_(machine),
-      kernel_(config.paging.thp, config.replay.strict) {}
+      kernel_(KernelRules::From(config.kernel, config.machine, config.tlb),
+              config.paging.thp, config.replay.strict) {}
 
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
     const SimConfig& config, uint64_t seed) {
@@ -50,6 +52,28 @@ void Simulation::Run(CpuId cpu) {
   if (machine_.cpu(cpu).has_context()) return;
   BareMetal hardware(machine_);
   kernel_.SwitchTo(hardware, cpu, mm_);
+}
+
+absl::Status Simulation::SwitchTask(CpuId cpu, MmId mm) {
+  BareMetal hardware(machine_);
+  if (!machine_.cpu(cpu).has_context()) {
+    kernel_.SwitchTo(hardware, cpu, mm);
+    return absl::OkStatus();
+  }
+  Operation operation;
+  operation.kind = OperationKind::kSwitch;
+  operation.mm = mm;
+  return kernel_.Run(hardware, cpu, operation).status();
+}
+
+absl::StatusOr<int64_t> Simulation::RunOperation(CpuId cpu,
+                                                 const Operation& operation) {
+  BareMetal hardware(machine_);
+  return kernel_.Run(hardware, cpu, operation);
+}
+
+void Simulation::IdleUntil(CpuId cpu, Cycles time) {
+  machine_.cpu(cpu).IdleUntil(time);
 }
 
 absl::Status Simulation::Play(CpuId cpu, std::span<const TraceEvent> events,
@@ -92,12 +116,16 @@ RunResult Simulation::Results() const {
   result.totals.counters = CpuCounters(config_.tlb.arrays.size());
   for (CpuId id : machine_.used_cpus()) {
     const Cpu& cpu = machine_.used_cpu(id);
-    UsedCpu used{
-        id, {cpu.counters(), kernel_.faults(id), cpu.ledger(), cpu.clock()}};
+    UsedCpu used{id,
+                 {cpu.counters(), kernel_.faults(id), kernel_.flushes(id),
+                  cpu.ledger(), cpu.clock()}};
     result.totals += used.result;
     result.cpus.push_back(std::move(used));
   }
-  result.tables.allocated = machine_.memory().tables.size();
+  result.checks = machine_.checks();
+  result.tables.freed = kernel_.tables_freed();
+  result.tables.allocated =
+      machine_.memory().tables.size() + result.tables.freed;
   return result;
 }
 

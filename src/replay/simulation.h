@@ -18,6 +18,8 @@
 #include "lookaside/base/digest.h"
 #include "lookaside/config/sim_config.h"
 #include "lookaside/kernel/kernel.h"
+#include "lookaside/kernel/mm_id.h"
+#include "lookaside/kernel/operation.h"
 #include "lookaside/machine/machine.h"
 #include "lookaside/replay/run_result.h"
 #include "lookaside/trace/page_run.h"
@@ -52,6 +54,17 @@ class Simulation {
   absl::Status PlayRuns(CpuId cpu, std::span<PageRun> runs,
                         Pacing pacing = Pacing::kInstructions);
   uint64_t played() const { return played_; }
+
+  // The process that the simulation begins with.
+  MmId process() const { return mm_; }
+  // Makes a task of `mm` the one that runs on `cpu`: by a context switch, but
+  // for the first task there.
+  absl::Status SwitchTask(CpuId cpu, MmId mm);
+  // Runs an operation of the task on `cpu` to its end; what it returns is what
+  // the system call would. An error ends the simulation.
+  absl::StatusOr<int64_t> RunOperation(CpuId cpu, const Operation& operation);
+  // Idles the hardware thread until `time`, if that is ahead.
+  void IdleUntil(CpuId cpu, Cycles time);
 
   // Counters so far; `traces` and `warnings` are the caller's to add.
   RunResult Results() const;

@@ -68,12 +68,45 @@ Json FaultsToJson(const FaultCounters& faults) {
           {"denied", faults.denied}};
 }
 
+Json FlushesToJson(const FlushCounters& flushes) {
+  return {{"requests", flushes.requests},
+          {"pages", flushes.pages},
+          {"invlpg", flushes.invlpg},
+          {"full_local", flushes.full_local},
+          {"full_remote", flushes.full_remote},
+          {"ipis", flushes.ipis},
+          {"ipis_avoided", flushes.ipis_avoided},
+          {"interrupts", flushes.interrupts},
+          {"skipped", flushes.skipped},
+          {"wait_cycles", flushes.wait_cycles}};
+}
+
 Json CyclesByKindToJson(const CostLedger& ledger) {
   Json json = Json::object();
   for (size_t i = 0; i < kCostKinds; ++i) {
     const auto kind = static_cast<CostKind>(i);
     json[std::string(Name(kind))] = ledger[kind].value();
   }
+  return json;
+}
+
+Json ChecksToJson(const CheckCounters& checks) {
+  Json json = {{"violations", checks.violations()},
+               {"exposed", checks.exposed},
+               {"dormant", checks.dormant},
+               {"spurious", checks.spurious}};
+  for (size_t i = 0; i < kChecks; ++i) {
+    json[std::string(Name(static_cast<Check>(i)))] = checks.by_check[i];
+  }
+  Json examples = Json::array();
+  for (const CheckExample& example : checks.examples) {
+    examples.push_back({{"check", std::string(Name(example.check))},
+                        {"cpu", example.cpu.value()},
+                        {"address", StartOf(example.page).value()},
+                        {"age_cycles", example.age.value()},
+                        {"operation", example.operation}});
+  }
+  json["examples"] = std::move(examples);
   return json;
 }
 
@@ -87,6 +120,7 @@ void AddCounters(const CpuResult& result, const SimConfig& config,
   json["tlb"] = TlbToJson(result.counters, config);
   json["translation"] = TranslationToJson(result.counters.translation, config);
   json["faults"] = FaultsToJson(result.faults);
+  json["flush"] = FlushesToJson(result.flushes);
   if (tables != nullptr) {
     json["tables"] = {{"allocated", tables->allocated},
                       {"freed", tables->freed}};
@@ -144,6 +178,7 @@ Json ResultToJson(const RunResult& result) {
   Json totals = Json::object();
   AddCounters(result.totals, result.config, &result.tables, totals);
   json["totals"] = std::move(totals);
+  json["checks"] = ChecksToJson(result.checks);
   json["cpus"] = CpusToJson(result);
   return json;
 }

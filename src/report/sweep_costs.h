@@ -15,13 +15,17 @@ inline Cycles RefillCost(const CostLedger& cycles) {
   return cycles[CostKind::kWalk] + cycles[CostKind::kWalkWait];
 }
 
-// What it costs to drop translations, here and on other CPUs.
+// What it costs to drop translations: invalidations and CR3 writes wherever
+// they run, sending interrupts, and taking them.
 inline Cycles FlushCost(const CostLedger& cycles) {
-  return cycles[CostKind::kInvalidate] + cycles[CostKind::kContext];
+  return cycles[CostKind::kInvalidate] + cycles[CostKind::kContext] +
+         cycles[CostKind::kFlushSend] + cycles[CostKind::kInterrupt];
 }
 
 // What is spent waiting for other CPUs.
-inline Cycles WaitCost(const CostLedger&) { return Cycles(); }
+inline Cycles WaitCost(const CostLedger& cycles) {
+  return cycles[CostKind::kFlushWait] + cycles[CostKind::kLockWait];
+}
 
 }  // namespace lookaside
 

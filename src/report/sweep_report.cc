@@ -126,6 +126,10 @@ std::vector<size_t> BestPoints(const SweepTable& table) {
   return best;
 }
 
+std::string SweepTableText(const SweepTable& table) {
+  return PointTable(table);
+}
+
 std::string SweepText(const SweepTable& table, std::string_view machine) {
   std::string text;
   for (const TraceInfo& trace : table.results.front().traces) {

@@ -27,6 +27,9 @@ struct SweepTable {
 // The points with the fewest cycles, in the order of the grid.
 std::vector<size_t> BestPoints(const SweepTable& table);
 
+// The points side by side, and nothing else.
+std::string SweepTableText(const SweepTable& table);
+
 // `machine` says in one line what was simulated.
 std::string SweepText(const SweepTable& table, std::string_view machine);
 

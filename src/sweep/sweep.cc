@@ -126,7 +126,7 @@ absl::StatusOr<SweepResult> RunSweep(std::span<const SweepPoint> points,
   while (const size_t n = reader.Read(buffer)) {
     const std::span<const TraceEvent> events(buffer.data(), n);
     threads.ForEach(lanes.size(), [&](size_t i) {
-      lanes[i].status = lanes[i].replayer->Play(events);
+      lanes[i].status = lanes[i].replayer->Play(events, reader.calls());
     });
     LOOKASIDE_RETURN_IF_ERROR(FirstError(lanes, points));
     for (const TraceEvent& event : events) accesses += Accesses(event.kind);

@@ -86,7 +86,8 @@ bool TakeArguments(const LackeyCallForm& form, Arguments& arguments,
 
 // A clone that is no thread of the process is a fork.
 CallKind KindOf(const LackeyCallForm& form, uint32_t flags) {
-  const bool thread = (flags & kCloneVm) != 0 && (flags & kCloneVfork) == 0;
+  const bool thread =
+      (flags & kCloneFlagVm) != 0 && (flags & kCloneFlagVfork) == 0;
   return form.kind == CallKind::kClone && !thread ? CallKind::kFork : form.kind;
 }
 

@@ -40,9 +40,9 @@ constexpr NamedNumber kMremapFlags[] = {
 };
 
 // Those that decide between a thread and a process.
-constexpr NamedNumber kCloneFlags[] = {{kCloneVm, "CLONE_VM"},
-                                       {kCloneVfork, "CLONE_VFORK"},
-                                       {kCloneThread, "CLONE_THREAD"}};
+constexpr NamedNumber kCloneFlags[] = {{kCloneFlagVm, "CLONE_VM"},
+                                       {kCloneFlagVfork, "CLONE_VFORK"},
+                                       {kCloneFlagThread, "CLONE_THREAD"}};
 
 constexpr NamedNumber kAdvices[] = {
     {kMadvNormal, "MADV_NORMAL"},

@@ -107,9 +107,9 @@ inline constexpr int32_t kMadvPopulateWrite = 23;
 inline constexpr int32_t kMadvDontNeedLocked = 24;
 inline constexpr int32_t kMadvCollapse = 25;
 
-inline constexpr uint32_t kCloneVm = 0x100;
-inline constexpr uint32_t kCloneVfork = 0x4000;
-inline constexpr uint32_t kCloneThread = 0x10000;
+inline constexpr uint32_t kCloneFlagVm = 0x100;
+inline constexpr uint32_t kCloneFlagVfork = 0x4000;
+inline constexpr uint32_t kCloneFlagThread = 0x10000;
 
 inline constexpr int32_t kErrnoNoMemory = 12;  // ENOMEM
 inline constexpr int32_t kMostErrno = 4095;    // MAX_ERRNO of Linux

@@ -50,9 +50,10 @@ std::vector<std::string> Keys(const Json& json) {
 TEST(ResultJsonTest, HasTheKeysOfTheSchemaInOrder) {
   const Json json = Result();
   using ::testing::ElementsAre;
-  EXPECT_THAT(Keys(json), ElementsAre("schema_version", "tool", "config",
-                                      "config_hash", "trace", "seed",
-                                      "warnings", "totals", "cpus", "host"));
+  EXPECT_THAT(
+      Keys(json),
+      ElementsAre("schema_version", "tool", "config", "config_hash", "trace",
+                  "seed", "warnings", "totals", "checks", "cpus", "host"));
   EXPECT_EQ(json["schema_version"], 1);
   EXPECT_EQ(json["tool"].dump(), R"({"name":"lookaside","version":"0.1.0"})");
   EXPECT_THAT(
@@ -60,7 +61,7 @@ TEST(ResultJsonTest, HasTheKeysOfTheSchemaInOrder) {
       ElementsAre("name", "format", "xxh3", "events", "accesses", "skipped"));
   EXPECT_THAT(Keys(json["totals"]),
               ElementsAre("instructions", "loads", "stores", "ifetches", "tlb",
-                          "translation", "faults", "tables", "cycles",
+                          "translation", "faults", "flush", "tables", "cycles",
                           "elapsed_cycles", "cycles_by_kind"));
   EXPECT_THAT(Keys(json["totals"]["tlb"]["stlb"]),
               ElementsAre("lookups", "hits", "misses", "fills", "evictions",

@@ -180,7 +180,9 @@ TEST(Replayer, AnAddressBeyondThePagingLevelsIsAnErrorThatNamesItsEvent) {
   EXPECT_TRUE(RunAll(config, events).ok());
 }
 
-TEST(Replayer, CallsAreJumpedOverAndToldAbout) {
+TEST(Replayer, CallsThatAreIgnoredChangeNothingAndAreToldAbout) {
+  SimConfig config = Textbook();
+  ASSERT_TRUE(Set(config, "replay.operations", "ignore").ok());
   const TraceEvent call = Event(EventKind::kCall, 0, 0);
   const std::vector<TraceEvent> accesses = {Event(EventKind::kLoad, 0x1000),
                                             Event(EventKind::kFetch, 0x2000),
@@ -190,8 +192,8 @@ TEST(Replayer, CallsAreJumpedOverAndToldAbout) {
     events.insert(events.begin() + at, call);
   }
   VectorReader reader("events", events, std::vector<MemoryCall>(4));
-  const RunResult without = *RunAll(Textbook(), accesses);
-  const RunResult with = *Replay(**Simulation::Create(Textbook()), reader, {});
+  const RunResult without = *RunAll(config, accesses);
+  const RunResult with = *Replay(**Simulation::Create(config), reader, {});
   EXPECT_EQ(with.totals, without.totals);
   EXPECT_EQ(with.cpus, without.cpus);
   EXPECT_THAT(
@@ -200,12 +202,62 @@ TEST(Replayer, CallsAreJumpedOverAndToldAbout) {
   EXPECT_THAT(without.warnings, Not(Contains(HasSubstr("not applied"))));
 }
 
+MemoryCall Mapping(CallKind kind, uint64_t address, uint64_t length) {
+  MemoryCall call;
+  call.kind = kind;
+  call.address = VirtAddr(address);
+  call.length = length;
+  call.result = VirtAddr(kind == CallKind::kMmap ? address : 0);
+  call.prot = kProtRead | kProtWrite;
+  call.flags = kMapPrivate | kMapAnonymous;
+  return call;
+}
+
+TraceEvent Call(uint64_t number) { return Event(EventKind::kCall, number, 0); }
+
+TEST(Replayer, WhatIsUnmappedFaultsAnew) {
+  VectorReader reader("events",
+                      {Call(0), Event(EventKind::kStore, 0x10000),
+                       Event(EventKind::kStore, 0x10000), Call(1), Call(2),
+                       Event(EventKind::kStore, 0x10000)},
+                      {Mapping(CallKind::kMmap, 0x10000, 0x2000),
+                       Mapping(CallKind::kMunmap, 0x10000, 0x2000),
+                       Mapping(CallKind::kMmap, 0x10000, 0x2000)});
+  const RunResult result =
+      *Replay(**Simulation::Create(Textbook()), reader, {});
+  EXPECT_EQ(result.totals.faults.minor, 2u);
+  EXPECT_EQ(result.totals.flushes.requests, 1u);
+  EXPECT_EQ(result.checks.violations(), 0u);
+  EXPECT_THAT(result.warnings, Not(Contains(HasSubstr("first touch"))));
+}
+
+TEST(Replayer, AFlushReachesTheThreadThatUsesTheMapping) {
+  SimConfig config = *LoadPreset("skylake-sp");
+  TraceEvent other = Event(EventKind::kStore, 0x10000);
+  other.thread = 1;
+  MemoryCall clone;
+  clone.kind = CallKind::kClone;
+  clone.child = 1;
+  VectorReader reader("events",
+                      {Call(0), Call(1), other,
+                       Event(EventKind::kStore, 0x11000), Call(2), other},
+                      {Mapping(CallKind::kMmap, 0x10000, 0x2000), clone,
+                       Mapping(CallKind::kMunmap, 0x10000, 0x2000)});
+  const RunResult result = *Replay(**Simulation::Create(config), reader, {});
+  EXPECT_EQ(result.totals.flushes.ipis, 1u);
+  ASSERT_EQ(result.cpus.size(), 2u);
+  EXPECT_EQ(result.cpus[1].cpu, CpuId(2)) << "the next core";
+  EXPECT_EQ(result.cpus[1].result.flushes.interrupts, 1u);
+  EXPECT_GT(result.cpus[0].result.cycles[CostKind::kFlushWait], Cycles());
+  EXPECT_EQ(result.checks.violations(), 0u);
+}
+
 TEST(Replayer, AnErrorCountsAccessesAndNoCalls) {
   VectorReader reader(
       "events",
       {Event(EventKind::kLoad, 0x1000), Event(EventKind::kCall, 0, 0),
        Event(EventKind::kLoad, uint64_t{1} << 50)},
-      std::vector<MemoryCall>(1));
+      {Mapping(CallKind::kMmap, 0x10000, 0x1000)});
   const auto result = Replay(**Simulation::Create(Textbook()), reader, {});
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(Message(result.status()), HasSubstr("event 2 (a load of 4"));

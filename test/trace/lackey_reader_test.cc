@@ -302,7 +302,12 @@ TEST(LackeyReader, CutAnywhereReadsWhatStandsBeforeTheCut) {
   const std::string text = CallsFile();
   const std::vector<std::string> whole = Details(ReadText(text));
   std::ptrdiff_t least = 0;  // of the lines before the cut
-  for (size_t cut = 1; cut < text.size(); ++cut) {
+#ifdef NDEBUG
+  constexpr size_t kStep = 1;
+#else
+  constexpr size_t kStep = 9;  // checked builds take seconds for the others
+#endif
+  for (size_t cut = 1; cut < text.size(); cut += kStep) {
     SCOPED_TRACE(cut);
     const std::string_view part = std::string_view(text).substr(0, cut);
     const Outcome outcome = ReadText(part);

@@ -44,7 +44,7 @@ TEST(MemoryCall, IsPrintedAsStraceDoes) {
                       .advice = kMadvDontNeed}),
             "madvise(0x1000, 4096, MADV_DONTNEED) = 0");
   EXPECT_EQ(ToString({.kind = CallKind::kClone,
-                      .flags = kCloneVm | kCloneThread,
+                      .flags = kCloneFlagVm | kCloneFlagThread,
                       .child = 3}),
             "clone(CLONE_VM|CLONE_THREAD) = thread 3");
   EXPECT_EQ(ToString({.kind = CallKind::kFork}), "fork() = an unknown thread");

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The threads of one recording on the hardware threads of the machine, in
+// recorded order: the record says what happened before what, so events run in
+// its order, one at a time.
+//
+// Each hardware thread has its own clock; when the record goes on to another
+// one, that is first raised to the start of the event before, as idle time,
+// so that nothing begins before what the record says came earlier. A flush
+// interrupts its targets where they stand (kernel/kernel.h). What the TLBs
+// hold therefore never depends on clocks, and no race can show.
+//
+// A thread stays where `replay.placement` puts it. Several threads on one
+// hardware thread take turns as the record does; each turn is a context
+// switch of the kernel.
+//
+// Not thread-safe. Refers to the simulation, which outlives it.
+#ifndef LOOKASIDE_REPLAY_RECORDED_ORDER_H_
+#define LOOKASIDE_REPLAY_RECORDED_ORDER_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lookaside/base/cycles.h"
+#include "lookaside/base/ids.h"
+#include "lookaside/kernel/mm_id.h"
+#include "lookaside/machine/access_path.h"
+#include "lookaside/replay/simulation.h"
+#include "lookaside/trace/memory_call.h"
+#include "lookaside/trace/trace_event.h"
+
+namespace lookaside {
+
+// What became of the recording's calls.
+struct CallCounts {
+  uint64_t applied = 0;  // as operations of the kernel
+  uint64_t refused = 0;  // by this kernel, though the recording's agreed
+};
+
+class RecordedOrder {
+ public:
+  explicit RecordedOrder(Simulation& simulation) : simulation_(simulation) {}
+
+  // Plays accesses of one thread. An error stops at the access that caused
+  // it; simulation.played() tells which.
+  absl::Status Play(uint32_t thread, std::span<const TraceEvent> events,
+                    Pacing pacing);
+
+  // Applies a call where it stands in the record.
+  absl::Status Apply(const MemoryCall& call);
+
+  // Where the thread runs.
+  CpuId CpuOf(uint32_t thread) const;
+  const CallCounts& calls() const { return calls_; }
+
+ private:
+  struct Task {
+    MmId mm;
+    bool gone = false;
+  };
+
+  Task& TaskOf(uint32_t thread);
+  // Makes the thread the one that runs on its hardware thread, now.
+  absl::Status Resume(uint32_t thread, Task& task);
+  absl::StatusOr<int64_t> Run(uint32_t thread, const Operation& operation);
+  absl::Status EndOthers(uint32_t thread);
+  absl::Status End(uint32_t thread);
+
+  Simulation& simulation_;
+  std::map<uint32_t, Task> tasks_;    // by thread of the recording
+  std::map<CpuId, uint32_t> on_cpu_;  // the thread that ran there last
+  Cycles preceding_start_;            // of the event before
+  CallCounts calls_;
+};
+
+}  // namespace lookaside
+
+#endif  // LOOKASIDE_REPLAY_RECORDED_ORDER_H_
