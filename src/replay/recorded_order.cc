@@ -21,6 +21,11 @@ RecordedOrder::Task& RecordedOrder::TaskOf(uint32_t thread) {
 
 absl::Status RecordedOrder::Resume(uint32_t thread, Task& task) {
   const CpuId cpu = CpuOf(thread);
+  if (task.gone) {
+    LOOKASIDE_ASSIGN_OR_RETURN(task.mm, simulation_.NewProcess(cpu));
+    task.gone = false;
+    ++calls_.revived;
+  }
   simulation_.IdleUntil(cpu, preceding_start_);
   const auto last = on_cpu_.find(cpu);
   if (last != on_cpu_.end() && last->second == thread) return absl::OkStatus();

@@ -38,6 +38,8 @@ namespace lookaside {
 struct CallCounts {
   uint64_t applied = 0;  // as operations of the kernel
   uint64_t refused = 0;  // by this kernel, though the recording's agreed
+  // Threads that went on after their exit; each got a new address space.
+  uint64_t revived = 0;
 };
 
 class RecordedOrder {

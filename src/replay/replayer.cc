@@ -182,6 +182,13 @@ void WarnOfOmissions(const TraceInfo& info, const SimConfig& config,
         "ignore): what the program unmaps or protects stays as it is",
         recorded, recorded == 1 ? " was" : "s were"));
   }
+  if (calls.revived > 0) {
+    warnings.push_back(fmt::format(
+        "{} thread{} of the recording went on after the exit that it tells "
+        "of, in a new address space: the recording may be of several "
+        "processes; record one at a time",
+        calls.revived, calls.revived == 1 ? "" : "s"));
+  }
   if (calls.refused > 0) {
     warnings.push_back(fmt::format(
         "{} memory-management call{} that succeeded when recorded failed in "

@@ -54,6 +54,11 @@ void Simulation::Run(CpuId cpu) {
   kernel_.SwitchTo(hardware, cpu, mm_);
 }
 
+absl::StatusOr<MmId> Simulation::NewProcess(CpuId cpu) {
+  BareMetal hardware(machine_);
+  return kernel_.CreateMm(hardware, hardware.NodeOf(cpu));
+}
+
 absl::Status Simulation::SwitchTask(CpuId cpu, MmId mm) {
   BareMetal hardware(machine_);
   if (!machine_.cpu(cpu).has_context()) {

@@ -57,6 +57,8 @@ class Simulation {
 
   // The process that the simulation begins with.
   MmId process() const { return mm_; }
+  // A further one, its page table on the memory node of `cpu`.
+  absl::StatusOr<MmId> NewProcess(CpuId cpu);
   // Makes a task of `mm` the one that runs on `cpu`: by a context switch, but
   // for the first task there.
   absl::Status SwitchTask(CpuId cpu, MmId mm);

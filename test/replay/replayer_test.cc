@@ -231,6 +231,20 @@ TEST(Replayer, WhatIsUnmappedFaultsAnew) {
   EXPECT_THAT(result.warnings, Not(Contains(HasSubstr("first touch"))));
 }
 
+TEST(Replayer, AThreadThatGoesOnAfterItsExitIsToldAbout) {
+  MemoryCall exit;
+  exit.kind = CallKind::kExitGroup;
+  VectorReader reader("events",
+                      {Event(EventKind::kStore, 0x10000), Call(0),
+                       Event(EventKind::kStore, 0x10000)},
+                      {exit});
+  const RunResult result =
+      *Replay(**Simulation::Create(Textbook()), reader, {});
+  EXPECT_EQ(result.totals.faults.minor, 2u) << "in a new address space";
+  EXPECT_THAT(result.warnings,
+              Contains(HasSubstr("1 thread of the recording went on")));
+}
+
 TEST(Replayer, AFlushReachesTheThreadThatUsesTheMapping) {
   SimConfig config = *LoadPreset("skylake-sp");
   TraceEvent other = Event(EventKind::kStore, 0x10000);
