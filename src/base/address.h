@@ -77,6 +77,14 @@ constexpr VirtAddr StartOf(VirtPage page) {
   return VirtAddr((bits ^ sign) - sign);
 }
 
+// The page of which `translated` holds the bits that a tree of `levels`
+// translates: sign extended from the highest of them.
+constexpr VirtPage CanonicalPage(VirtPage translated, int levels) {
+  const uint64_t sign = uint64_t{1} << (9 * levels - 1);
+  const uint64_t bits = translated.value() & (2 * sign - 1);
+  return VirtPage(((bits ^ sign) - sign) & kVirtPageMask);
+}
+
 constexpr PhysAddr StartOf(FrameNumber frame) {
   return PhysAddr(frame.value() << kPageShift);
 }

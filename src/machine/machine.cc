@@ -154,12 +154,6 @@ OperationId Machine::BeginOperation(CpuId cpu, std::string name) {
   return stale_.Begin(std::move(name));
 }
 
-void Machine::SetWriter(OperationId operation, CpuId cpu) {
-  MarkStale();
-  writer_cpu_ = cpu;
-  stale_.SetWriter(operation);
-}
-
 void Machine::Promise(OperationId operation, bool relaxed) {
   MarkStale();
   stale_.Promise(operation, relaxed, cores_);

@@ -133,10 +133,9 @@ class Machine {
   // Executes the invalidation on `cpu`, and charges it.
   void Invalidate(CpuId cpu, const Invalidation& invalidation);
 
-  // The operation that page-table writes belong to from now on, until it is
-  // ended by Promise or another is named. Writes outside any are never judged.
+  // The operation that page-table writes belong to from now on, until its
+  // promise. Writes outside any operation are never judged.
   OperationId BeginOperation(CpuId cpu, std::string name);
-  void SetWriter(OperationId operation, CpuId cpu);
   // The operation has returned to its caller: what it took away may not be
   // used any more. `relaxed`: only after a second promise.
   void Promise(OperationId operation, bool relaxed = false);
@@ -144,8 +143,8 @@ class Machine {
   // Whether a hardware thread can use entries of the PCID: it is loaded there
   // (and not lazily), or its next load will not flush.
   using UsablePcid = absl::FunctionRef<bool(CpuId, Pcid, bool loaded)>;
-  // Checks that nothing usable leads to what is about to be freed, on cores
-  // that `cpu` does not speak for too.
+  // Checks that nothing that can be used, on any core, leads to what `cpu` is
+  // about to free.
   void CheckFrameFree(CpuId cpu, FrameNumber frame, UsablePcid usable);
   void CheckTableFree(CpuId cpu, FrameNumber table, UsablePcid usable);
 

@@ -5,24 +5,15 @@
 #include <utility>
 
 #include "lookaside/base/check.h"
+#include "lookaside/pagetable/page_table.h"
 
 namespace lookaside {
 namespace {
-
-// Sign extension from the highest bit that the tree translates.
-VirtPage Canonical(VirtPage translated, int levels) {
-  const uint64_t sign = uint64_t{1} << (9 * levels - 1);
-  return VirtPage(((translated.value() ^ sign) - sign) & kVirtPageMask);
-}
 
 // Levels of paging-structure entries that hold what was read at `level`.
 constexpr PagingLevel kCachedLevels[] = {PagingLevel::kPde, PagingLevel::kPdpte,
                                          PagingLevel::kPml4e,
                                          PagingLevel::kPml5e};
-
-bool IsLeafEntry(Pte pte, PagingLevel level) {
-  return level == PagingLevel::kPte || pte.page_size();
-}
 
 }  // namespace
 
@@ -94,7 +85,7 @@ void StaleEntries::Mark(const EntryChange& entry, int levels, Cycles now,
   const auto holders = holders_.find(entry.tree);
   if (holders == holders_.end()) return;
   const ChangeNumber number = last_change_ + 1;
-  const VirtPage page = Canonical(entry.first, levels);
+  const VirtPage page = CanonicalPage(entry.first, levels);
   const unsigned order = SpanOrder(entry.level);
   const uint32_t tree = entry.tree.value();
   bool marked = false;
@@ -126,7 +117,7 @@ void StaleEntries::Mark(const EntryChange& entry, int levels, Cycles now,
   if (!marked) return;
   last_change_ = number;
   changes_.emplace(number, Change{entry, page, writer_, now});
-  if (IsLeafEntry(entry.old, entry.level)) {
+  if (IsLeaf(entry.old, entry.level)) {
     by_frame_[entry.old.frame()].push_back(number);
   }
 }

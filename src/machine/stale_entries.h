@@ -64,10 +64,9 @@ class StaleEntries {
   // The core has loaded the tree.
   void AddHolder(TreeId tree, CoreId core);
 
-  // The operation that later changes belong to, by name; 0 ends it.
+  // The operation that later changes belong to, by name, until its promise or
+  // the next Begin.
   OperationId Begin(std::string name);
-  void SetWriter(OperationId operation) { writer_ = operation; }
-  OperationId writer() const { return writer_; }
 
   // Marks the copies of what changed. `levels`: of the tree.
   void Mark(const EntryChange& change, int levels, Cycles now, Cores cores);

@@ -113,11 +113,8 @@ PageTable::Range PageTable::Translated(VirtPage first, VirtPage last) const {
   return {VirtPage(first.value() & mask), VirtPage(last.value() & mask)};
 }
 
-// Sign extension from the highest bit that is translated.
 VirtPage PageTable::Canonical(VirtPage translated) const {
-  const uint64_t sign = uint64_t{1} << (9 * levels_ - 1);
-  const uint64_t bits = translated.value() & (2 * sign - 1);
-  return VirtPage(((bits ^ sign) - sign) & kVirtPageMask);
+  return CanonicalPage(translated, levels_);
 }
 
 void PageTable::ForEachLeaf(

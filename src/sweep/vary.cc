@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lookaside/base/status.h"
+#include "lookaside/config/config_value.h"
 
 namespace lookaside {
 namespace {
@@ -67,17 +68,6 @@ unsigned ShiftOf(char unit) {
   return 10 * static_cast<unsigned>(std::string_view("\0KMGT", 5).find(unit));
 }
 
-// A size in the largest unit that divides it.
-std::string SizeText(uint64_t bytes) {
-  for (const char unit : {'T', 'G', 'M', 'K'}) {
-    const unsigned shift = ShiftOf(unit);
-    if (bytes != 0 && bytes % (uint64_t{1} << shift) == 0) {
-      return fmt::format("{}{}", bytes >> shift, unit);
-    }
-  }
-  return fmt::format("{}", bytes);
-}
-
 struct Range {
   uint64_t low = 0;
   uint64_t high = 0;
@@ -92,7 +82,7 @@ struct Range {
     return one;
   }
   std::string Text(uint64_t value) const {
-    return size ? SizeText(value) : ToText(value, decimals);
+    return size ? SizeToString(value) : ToText(value, decimals);
   }
 };
 
