@@ -15,7 +15,8 @@ struct Digest::State {
   alignas(64) XXH3_state_t xxh3;
 };
 
-Digest::Digest() : state_(std::make_unique<State>()) {
+Digest::Digest(Cycles origin)
+    : state_(std::make_unique<State>()), origin_(origin) {
   XXH3_128bits_reset(&state_->xxh3);
 }
 

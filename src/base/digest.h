@@ -5,6 +5,10 @@
 // depends on, in a canonical form: two states that behave alike from here on
 // add the same words, however they were reached. Counters are not state.
 //
+// Times are added as what they are after an origin, those before it as the
+// origin: where nothing will happen before the origin, two states that differ
+// by a shift of all clocks behave alike.
+//
 //   Digest digest;
 //   machine.AddTo(digest);
 //   Fingerprint f = digest.Finish();
@@ -17,6 +21,8 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+
+#include "lookaside/base/cycles.h"
 
 namespace lookaside {
 
@@ -33,7 +39,7 @@ struct Fingerprint {
 
 class Digest {
  public:
-  Digest();
+  explicit Digest(Cycles origin = Cycles());
   ~Digest();
   Digest(const Digest&) = delete;
   Digest& operator=(const Digest&) = delete;
@@ -56,11 +62,17 @@ class Digest {
     Add(static_cast<uint64_t>(value.value()));
   }
 
+  // A moment at which something can come to happen.
+  void AddTime(Cycles time) {
+    Add(time > origin_ ? time - origin_ : Cycles());
+  }
+
   Fingerprint Finish() const;
 
  private:
   struct State;  // keeps xxhash.h out of every user's build
   std::unique_ptr<State> state_;
+  Cycles origin_;
 };
 
 }  // namespace lookaside

@@ -91,7 +91,9 @@ void AddKernelKeys(SimRows& rows) {
       "kernel.flush.policy",
       "When a flush is full: always, above active entries >> shift, above the "
       "ceiling, or never; early_ack is the ceiling, acknowledged before the "
-      "flush where no table is freed; auto: the version's");
+      "flush where no table is freed; bound is no policy but a yardstick: never "
+      "full, at the cost of full flushes where those are cheaper; auto: the "
+      "version's");
   AddOptional<&K::flush_ceiling>(
       rows, "kernel.flush.ceiling", kMaxPages, "pages",
       "A flush of at most this many 4K pages goes page by page; auto: 33");

@@ -41,6 +41,9 @@ class BareMetal {
   void Invalidate(CpuId cpu, const Invalidation& invalidation) {
     machine_.Invalidate(cpu, invalidation);
   }
+  void InvalidateUncharged(CpuId cpu, const Invalidation& invalidation) {
+    machine_.InvalidateUncharged(cpu, invalidation);
+  }
   void Halt(CpuId cpu) { machine_.Halt(cpu); }
 
   // Changes of entries belong to the operation until it has returned.

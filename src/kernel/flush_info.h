@@ -70,7 +70,7 @@ struct FlushPayload {
     digest.Add(vector);
     targets.AddTo(digest);
     awaiting.AddTo(digest);
-    digest.Add(latest);
+    digest.AddTime(latest);
   }
   friend bool operator==(const FlushPayload&, const FlushPayload&) = default;
 };

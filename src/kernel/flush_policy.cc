@@ -98,6 +98,7 @@ std::unique_ptr<FlushPolicy> MakeFlushPolicy(const KernelRules& rules) {
     case FlushPolicyKind::kCeiling:
       return std::make_unique<Ceiling>(rules.ceiling, false);
     case FlushPolicyKind::kNeverFull:
+    case FlushPolicyKind::kBound:  // which differs in what it is charged
       return std::make_unique<NeverFull>();
     case FlushPolicyKind::kEarlyAck:
       return std::make_unique<Ceiling>(rules.ceiling, true);

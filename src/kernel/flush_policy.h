@@ -39,6 +39,8 @@ struct FlushPlan {
   bool full = false;  // everything of the address space, here and there
   // Targets answer before they flush. Never done where tables are freed.
   bool early_ack = false;
+
+  friend bool operator==(const FlushPlan&, const FlushPlan&) = default;
 };
 
 class FlushPolicy {
@@ -51,6 +53,12 @@ class FlushPolicy {
   // Policies have no state: a clone answers as its original does.
   virtual std::unique_ptr<FlushPolicy> Clone() const = 0;
 };
+
+// Whether kernels of the two policies differ in nothing but their plans: they
+// do the same as long as their plans are the same.
+constexpr bool DifferInPlansAlone(FlushPolicyKind a, FlushPolicyKind b) {
+  return (a == FlushPolicyKind::kBound) == (b == FlushPolicyKind::kBound);
+}
 
 // The policy that the rules name.
 std::unique_ptr<FlushPolicy> MakeFlushPolicy(const KernelRules& rules);

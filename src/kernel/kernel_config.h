@@ -36,6 +36,9 @@ enum class FlushPolicyKind : uint8_t {
   kCeiling,
   kNeverFull,
   kEarlyAck,  // the ceiling, acknowledged before the flush where that is safe
+  // No kernel: never full, and charged the cheaper of the pages and one write
+  // of CR3. What any policy's cost can be read as a distance from.
+  kBound,
 };
 
 // What a hardware thread does with the address space of the program that it

@@ -23,25 +23,55 @@ absl::StatusOr<FrameNumber> RootOf(KernelContext& k, MmId mm) {
   return k.kernel.init_table->root();
 }
 
-void FlushPage(KernelContext& k, VirtPage page) {
-  k.hardware.Invalidate(k.cpu, {InvalidationScope::kInvlpg, page, Pcid(0)});
+bool FlushesUserHalf(const KernelRules& rules) {
+  return HasUserPcids(rules) && rules.Fixed(KernelFix::kUserPcid);
+}
+
+// Of FlushPages, for each of them.
+Cycles PageCost(KernelContext& k) {
+  const CostModel& costs = k.costs();
+  const bool both = FlushesUserHalf(k.rules()) && k.rules().invpcid;
+  return both ? costs.invlpg + costs.invpcid : costs.invlpg;
+}
+
+void FlushPage(KernelContext& k, VirtPage page, bool charged) {
+  const auto invalidate = [&](InvalidationScope scope, Pcid pcid) {
+    const Invalidation invalidation{scope, page, pcid};
+    if (charged) {
+      k.hardware.Invalidate(k.cpu, invalidation);
+    } else {
+      k.hardware.InvalidateUncharged(k.cpu, invalidation);
+    }
+  };
+  invalidate(InvalidationScope::kInvlpg, Pcid(0));
   ++k.flushes().invlpg;
-  if (!HasUserPcids(k.rules()) || !k.rules().Fixed(KernelFix::kUserPcid)) {
-    return;
-  }
+  if (!FlushesUserHalf(k.rules())) return;
   TlbState& tlb = k.tlb();
   if (k.rules().invpcid) {
-    k.hardware.Invalidate(k.cpu, {InvalidationScope::kInvpcidAddress, page,
-                                  UserPcid(k.rules(), tlb.loaded_asid)});
+    invalidate(InvalidationScope::kInvpcidAddress,
+               UserPcid(k.rules(), tlb.loaded_asid));
   } else {
     tlb.user_pcid_flush_mask |= BitOf(tlb.loaded_asid);
   }
 }
 
+// The bound pays for no more than one write of CR3.
+void FlushPages(KernelContext& k, const FlushInfo& info) {
+  const Cycles all = PageCost(k) * info.strides();
+  const bool capped =
+      k.rules().policy == FlushPolicyKind::kBound && all > k.costs().cr3_flush;
+  const uint64_t stride = uint64_t{1} << info.stride_order;
+  for (uint64_t page = info.start.value(); page < info.end.value();
+       page += stride) {
+    FlushPage(k, VirtPage(page), !capped);
+  }
+  if (capped) k.Charge(CostKind::kContext, k.costs().cr3_flush);
+}
+
 void FlushAll(KernelContext& k, bool remote) {
   TlbState& tlb = k.tlb();
   ++(remote ? k.flushes().full_remote : k.flushes().full_local);
-  if (HasUserPcids(k.rules()) && k.rules().Fixed(KernelFix::kUserPcid)) {
+  if (FlushesUserHalf(k.rules())) {
     tlb.user_pcid_flush_mask |= BitOf(tlb.loaded_asid);
   }
   k.hardware.Invalidate(k.cpu, {InvalidationScope::kCr3, VirtPage(0), Pcid(0)});
@@ -126,11 +156,7 @@ void MarkDead(KernelContext& k, MmId mm) {
 void FlushLoaded(KernelContext& k, const FlushInfo& info, bool full,
                  bool remote) {
   if (full) return FlushAll(k, remote);
-  const uint64_t stride = uint64_t{1} << info.stride_order;
-  for (uint64_t page = info.start.value(); page < info.end.value();
-       page += stride) {
-    FlushPage(k, VirtPage(page));
-  }
+  FlushPages(k, info);
 }
 
 void EnterKernel(KernelContext& k) {

@@ -82,7 +82,7 @@ class Cpu {
   // Counters and ledger are results, not state.
   void AddTo(Digest& digest) const {
     digest.Add(id_);
-    digest.Add(clock_);
+    digest.AddTime(clock_);
     digest.Add(has_context_);
     digest.Add(space_.root);
     digest.Add(space_.pcid);

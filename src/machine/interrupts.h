@@ -52,7 +52,7 @@ class PendingInterrupts {
   void AddTo(Digest& digest) const {
     digest.Add(pending_.size());
     for (const Interrupt& interrupt : pending_) {
-      digest.Add(interrupt.due);
+      digest.AddTime(interrupt.due);
       digest.Add(interrupt.sender);
       digest.Add(interrupt.payload);
     }

@@ -268,9 +268,37 @@ void Machine::DropThread(CpuId id, bool globals) {
   core_ref.psc.InvalidateIf(drop);
 }
 
+namespace {
+
+Cycles CostOf(InvalidationScope scope, const CostModel& costs) {
+  switch (scope) {
+    case InvalidationScope::kInvlpg:
+      return costs.invlpg;
+    case InvalidationScope::kCr3:
+      return costs.cr3_flush;
+    case InvalidationScope::kCr4Pge:
+      return costs.cr4_pge;
+    case InvalidationScope::kInvpcidAddress:
+    case InvalidationScope::kInvpcidContext:
+    case InvalidationScope::kInvpcidAll:
+    case InvalidationScope::kInvpcidNonGlobal:
+      break;
+  }
+  return costs.invpcid;
+}
+
+}  // namespace
+
 void Machine::Invalidate(CpuId id, const Invalidation& invalidation) {
+  InvalidateUncharged(id, invalidation);
+  const bool context = invalidation.scope == InvalidationScope::kCr3;
+  cpu(id).Charge(context ? CostKind::kContext : CostKind::kInvalidate,
+                 CostOf(invalidation.scope, costs_));
+}
+
+void Machine::InvalidateUncharged(CpuId id, const Invalidation& invalidation) {
   MarkStale();
-  Cpu& cpu_ref = cpu(id);
+  const Cpu& cpu_ref = cpu(id);
   LOOKASIDE_CHECK(cpu_ref.has_context());
   core(id).last_pages.Clear();
   const TlbContext& running = cpu_ref.tlb_context();
@@ -278,30 +306,18 @@ void Machine::Invalidate(CpuId id, const Invalidation& invalidation) {
   named.pcid = invalidation.pcid;
   switch (invalidation.scope) {
     case InvalidationScope::kInvlpg:
-      DropPage(id, running, invalidation.page, true);
-      cpu_ref.Charge(CostKind::kInvalidate, costs_.invlpg);
-      return;
+      return DropPage(id, running, invalidation.page, true);
     case InvalidationScope::kInvpcidAddress:
-      DropPage(id, TagsOf(id, named), invalidation.page, false);
-      cpu_ref.Charge(CostKind::kInvalidate, costs_.invpcid);
-      return;
+      return DropPage(id, TagsOf(id, named), invalidation.page, false);
     case InvalidationScope::kInvpcidContext:
-      DropContext(id, TagsOf(id, named).tag);
-      cpu_ref.Charge(CostKind::kInvalidate, costs_.invpcid);
-      return;
+      return DropContext(id, TagsOf(id, named).tag);
     case InvalidationScope::kInvpcidAll:
-    case InvalidationScope::kInvpcidNonGlobal:
-      DropThread(id, invalidation.scope == InvalidationScope::kInvpcidAll);
-      cpu_ref.Charge(CostKind::kInvalidate, costs_.invpcid);
-      return;
-    case InvalidationScope::kCr3:
-      DropContext(id, running.tag);
-      cpu_ref.Charge(CostKind::kContext, costs_.cr3_flush);
-      return;
     case InvalidationScope::kCr4Pge:
-      DropThread(id, true);
-      cpu_ref.Charge(CostKind::kInvalidate, costs_.cr4_pge);
-      return;
+      return DropThread(id, true);
+    case InvalidationScope::kInvpcidNonGlobal:
+      return DropThread(id, false);
+    case InvalidationScope::kCr3:
+      return DropContext(id, running.tag);
   }
 }
 
@@ -317,8 +333,8 @@ Cycles Machine::LeastClock(CoreId core) const {
   return least.value_or(Cycles());
 }
 
-Fingerprint Machine::Digest() const {
-  lookaside::Digest digest;
+Fingerprint Machine::Digest(Cycles origin) const {
+  lookaside::Digest digest(origin);
   memory_.AddTo(digest);
   for (const Lazy<Cpu>& cpu : cpus_) {
     if (cpu.has_value()) cpu->AddTo(digest);

@@ -132,6 +132,8 @@ class Machine {
 
   // Executes the invalidation on `cpu`, and charges it.
   void Invalidate(CpuId cpu, const Invalidation& invalidation);
+  // Executes it; the caller charges what it likes.
+  void InvalidateUncharged(CpuId cpu, const Invalidation& invalidation);
 
   // The operation that page-table writes belong to from now on, until its
   // promise. Writes outside any operation are never judged.
@@ -153,8 +155,9 @@ class Machine {
   // Page-table changes of which stale copies may exist.
   size_t stale_changes() const { return stale_.size(); }
 
-  // Of everything that future results depend on.
-  Fingerprint Digest() const;
+  // Of everything that future results depend on, told from `origin`: nothing
+  // will happen before it.
+  Fingerprint Digest(Cycles origin = Cycles()) const;
 
   // CHECKs what the parts promise. Expensive.
   void CheckInvariants() const;

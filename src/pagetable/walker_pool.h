@@ -50,7 +50,7 @@ class WalkerPool {
   void AddTo(Digest& digest, Cycles now) const {
     digest.Add(busy_until_.size());
     for (const Cycles until : busy_until_) {
-      digest.Add(until > now ? until : Cycles());
+      digest.AddTime(until > now ? until : Cycles());
     }
   }
   friend bool operator==(const WalkerPool&, const WalkerPool&) = default;

@@ -45,6 +45,13 @@ struct CallCounts {
 class RecordedOrder {
  public:
   explicit RecordedOrder(Simulation& simulation) : simulation_(simulation) {}
+  // Goes on where `other` is, with a clone of its simulation.
+  RecordedOrder(const RecordedOrder& other, Simulation& clone)
+      : simulation_(clone),
+        tasks_(other.tasks_),
+        on_cpu_(other.on_cpu_),
+        preceding_start_(other.preceding_start_),
+        calls_(other.calls_) {}
 
   // Plays accesses of one thread. An error stops at the access that caused
   // it; simulation.played() tells which.
@@ -57,6 +64,8 @@ class RecordedOrder {
   // Where the thread runs.
   CpuId CpuOf(uint32_t thread) const;
   const CallCounts& calls() const { return calls_; }
+  // Nothing that is still to be played begins before it.
+  Cycles preceding_start() const { return preceding_start_; }
 
  private:
   struct Task {

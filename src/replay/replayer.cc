@@ -69,6 +69,18 @@ Replayer::Replayer(Simulation& simulation, ReplayOptions options)
                      ReplayOperations::kApply),
       warmup_left_(simulation.config().replay.warmup) {}
 
+Replayer::Replayer(const Replayer& other, Simulation& clone)
+    : simulation_(clone),
+      options_(other.options_),
+      order_(other.order_, clone),
+      applies_calls_(other.applies_calls_),
+      warmup_left_(other.warmup_left_),
+      calls_passed_(other.calls_passed_),
+      accesses_(other.accesses_),
+      pacing_(other.pacing_),
+      paced_accesses_(other.paced_accesses_),
+      warm_(other.warm_) {}
+
 // Stretches of one thread's accesses, and calls.
 absl::Status Replayer::Play(std::span<const TraceEvent> events,
                             std::span<const MemoryCall> calls) {
@@ -79,6 +91,7 @@ absl::Status Replayer::Play(std::span<const TraceEvent> events,
         LOOKASIDE_CHECK(number < calls.size());
         LOOKASIDE_RETURN_IF_ERROR(Apply(calls[number]));
       }
+      ++calls_passed_;
       events = events.subspan(1);
       continue;
     }
@@ -220,15 +233,24 @@ void Replayer::Warn(const TraceReader& reader, RunResult& result) const {
   }
 }
 
-absl::StatusOr<RunResult> Replayer::Finish(const TraceReader& reader) {
+absl::StatusOr<RunResult> Replayer::Finish(const TraceReader& reader) const {
+  return Finish(reader, simulation_.Results(), warm_);
+}
+
+absl::StatusOr<RunResult> Replayer::Finish(
+    const TraceReader& reader, RunResult counted,
+    const std::optional<RunResult>& warm) const {
   LOOKASIDE_RETURN_IF_ERROR(reader.status());
-  RunResult result = simulation_.Results();
-  if (warmup_left_ > 0) warm_ = result;
-  if (warm_) result = Since(std::move(result), *warm_);
-  TakeBackPacing(result);
-  result.traces.push_back(reader.info());
-  Warn(reader, result);
-  return result;
+  if (warmup_left_ > 0) {
+    const RunResult all = counted;
+    counted = Since(std::move(counted), all);
+  } else if (warm) {
+    counted = Since(std::move(counted), *warm);
+  }
+  TakeBackPacing(counted);
+  counted.traces.push_back(reader.info());
+  Warn(reader, counted);
+  return counted;
 }
 
 absl::StatusOr<RunResult> Replay(Simulation& simulation, TraceReader& reader,

@@ -28,6 +28,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "lookaside/base/cycles.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/machine/access_path.h"
 #include "lookaside/replay/recorded_order.h"
@@ -49,14 +50,28 @@ struct ReplayOptions {
 class Replayer {
  public:
   Replayer(Simulation& simulation, ReplayOptions options);
+  // Goes on where `other` is, with a clone of its simulation.
+  Replayer(const Replayer& other, Simulation& clone);
 
   // `calls`: those that events of kind kCall name by their index.
   // REQUIRES: no earlier call failed.
   absl::Status Play(std::span<const TraceEvent> events,
                     std::span<const MemoryCall> calls);
 
+  // Events played so far, calls included: while one is being played, how many
+  // came before it.
+  uint64_t position() const { return simulation_.played() + calls_passed_; }
+  // Nothing that is still to be played begins before it.
+  Cycles preceding_start() const { return order_.preceding_start(); }
+  // What had been counted when the warm-up ended, if there was one.
+  const std::optional<RunResult>& warm() const { return warm_; }
+  bool warming_up() const { return warmup_left_ > 0; }
+
   // The result of all that was played. `reader` is at its end.
-  absl::StatusOr<RunResult> Finish(const TraceReader& reader);
+  absl::StatusOr<RunResult> Finish(const TraceReader& reader) const;
+  // The same, from counters and a warm-up that are not the simulation's own.
+  absl::StatusOr<RunResult> Finish(const TraceReader& reader, RunResult counted,
+                                   const std::optional<RunResult>& warm) const;
 
  private:
   absl::Status PlayAccesses(std::span<const TraceEvent> events);
@@ -71,6 +86,7 @@ class Replayer {
   RecordedOrder order_;
   bool applies_calls_;
   uint64_t warmup_left_;
+  uint64_t calls_passed_ = 0;
   uint64_t accesses_ = 0;
   Pacing pacing_ = Pacing::kAccesses;         // until the first fetch
   std::map<CpuId, uint64_t> paced_accesses_;  // since the warm-up

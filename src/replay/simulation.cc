@@ -138,9 +138,9 @@ std::unique_ptr<Simulation> Simulation::Clone() const {
   return std::unique_ptr<Simulation>(new Simulation(*this));
 }
 
-Fingerprint Simulation::Digest() const {
-  lookaside::Digest digest;
-  const Fingerprint machine = machine_.Digest();
+Fingerprint Simulation::Digest(Cycles origin) const {
+  lookaside::Digest digest(origin);
+  const Fingerprint machine = machine_.Digest(origin);
   digest.Add(machine.high);
   digest.Add(machine.low);
   kernel_.AddTo(digest);

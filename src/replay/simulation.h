@@ -12,11 +12,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lookaside/base/digest.h"
 #include "lookaside/config/sim_config.h"
+#include "lookaside/kernel/flush_policy.h"
 #include "lookaside/kernel/kernel.h"
 #include "lookaside/kernel/mm_id.h"
 #include "lookaside/kernel/operation.h"
@@ -42,6 +44,10 @@ class Simulation {
   const Machine& machine() const { return machine_; }
   const Kernel& kernel() const { return kernel_; }
   const SimConfig& config() const { return config_; }
+  // A flush policy of the user's own, in the place of the configuration's.
+  void SetFlushPolicy(std::unique_ptr<FlushPolicy> policy) {
+    kernel_.SetFlushPolicy(std::move(policy));
+  }
 
   // Plays the process's accesses on `cpu`, handling its faults. An error
   // stops at the access that caused it; `played()` says how many events were
@@ -72,8 +78,9 @@ class Simulation {
   RunResult Results() const;
 
   std::unique_ptr<Simulation> Clone() const;
-  // Of all that future results depend on.
-  Fingerprint Digest() const;
+  // Of all that future results depend on but the flush policy, told from
+  // `origin`: nothing will happen before it.
+  Fingerprint Digest(Cycles origin = Cycles()) const;
 
  private:
   Simulation(const SimConfig& config, uint64_t seed, const Machine& machine);

@@ -4,15 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "lookaside/base/status.h"
 #include "lookaside/config/config_loader.h"
+#include "lookaside/kernel/flush_policy.h"
+#include "lookaside/kernel/kernel_config.h"
+#include "lookaside/kernel/kernel_rules.h"
 #include "lookaside/replay/replayer.h"
-#include "lookaside/replay/simulation.h"
 #include "lookaside/sweep/host_threads.h"
+#include "lookaside/sweep/lane_group.h"
 #include "lookaside/trace/trace_event.h"
 
 namespace lookaside {
@@ -47,49 +49,117 @@ std::vector<std::string> ValuesOf(std::span<const Vary> varies, size_t number) {
   return values;
 }
 
-// One simulation, and the points whose results it gives.
-struct Lane {
-  std::vector<size_t> points;
-  std::unique_ptr<Simulation> simulation;
-  std::unique_ptr<Replayer> replayer;
-  absl::Status status;
+// The points that may share simulations, by the candidates of a group.
+struct Group {
+  SimConfig config;                         // of the first point
+  std::vector<KernelRules> rules;           // by candidate
+  std::vector<std::vector<size_t>> points;  // by candidate
+  std::optional<LaneGroup> lanes;
 };
 
-// Lanes in the order of their first points.
-absl::StatusOr<std::vector<Lane>> MakeLanes(std::span<const SweepPoint> points,
-                                            uint64_t seed) {
-  std::vector<Lane> lanes;
-  for (size_t i = 0; i < points.size(); ++i) {
-    const auto same =
-        std::find_if(lanes.begin(), lanes.end(), [&](const Lane& lane) {
-          return points[lane.points.front()].config == points[i].config;
-        });
-    if (same != lanes.end()) {
-      same->points.push_back(i);
-      continue;
-    }
-    Lane lane;
-    lane.points = {i};
-    LOOKASIDE_ASSIGN_OR_RETURN(lane.simulation,
-                               Simulation::Create(points[i].config, seed));
-    lane.replayer =
-        std::make_unique<Replayer>(*lane.simulation, ReplayOptions());
-    lanes.push_back(std::move(lane));
-  }
-  return lanes;
+SimConfig WithoutFlushPlan(SimConfig config) {
+  config.kernel.flush_policy = FlushPolicyKind::kAuto;
+  config.kernel.flush_ceiling.reset();
+  config.kernel.flush_shift.reset();
+  return config;
 }
 
-// Of the first point, in their order, that has one, with its values.
-absl::Status FirstError(const std::vector<Lane>& lanes,
-                        std::span<const SweepPoint> points) {
-  for (const Lane& lane : lanes) {
-    if (lane.status.ok()) continue;
-    const std::vector<std::string>& values = points[lane.points.front()].values;
-    return absl::Status(lane.status.code(), fmt::format("at the point {}: {}",
-                                                        fmt::join(values, ", "),
-                                                        Message(lane.status)));
+// Whether points of the group and one of these rules and configuration differ
+// in nothing but how they plan flushes.
+bool MayShare(const Group& group, const SimConfig& config,
+              const KernelRules& rules) {
+  if (group.config == config) return true;
+  return DifferInPlansAlone(group.rules[0].policy, rules.policy) &&
+         WithoutFlushPlan(group.config) == WithoutFlushPlan(config);
+}
+
+void AddToGroup(Group& group, const KernelRules& rules, size_t point) {
+  const auto same = std::ranges::find(group.rules, rules);
+  if (same != group.rules.end()) {
+    group.points[static_cast<size_t>(same - group.rules.begin())].push_back(
+        point);
+    return;
   }
-  return absl::OkStatus();
+  group.rules.push_back(rules);
+  group.points.push_back({point});
+}
+
+// In the order of their first points.
+std::vector<Group> GroupPoints(std::span<const SweepPoint> points) {
+  std::vector<Group> groups;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const SimConfig& config = points[i].config;
+    const KernelRules rules =
+        KernelRules::From(config.kernel, config.machine, config.tlb);
+    auto group = std::ranges::find_if(groups, [&](const Group& other) {
+      return MayShare(other, config, rules);
+    });
+    if (group == groups.end()) {
+      group = groups.insert(groups.end(), Group{config, {}, {}, {}});
+    }
+    AddToGroup(*group, rules, i);
+  }
+  return groups;
+}
+
+// Of the first point, in their order, that cannot be played, with its values.
+absl::Status FirstError(const std::vector<Group>& groups,
+                        std::span<const SweepPoint> points) {
+  size_t first = points.size();
+  absl::Status status;
+  for (const Group& group : groups) {
+    const auto failure = group.lanes->FirstFailure();
+    if (!failure) continue;
+    const size_t point = group.points[failure->candidate].front();
+    if (point > first) continue;
+    first = point;
+    status = failure->status;
+  }
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(),
+      fmt::format("at the point {}: {}", fmt::join(points[first].values, ", "),
+                  Message(status)));
+}
+
+// Every lane of every group, from all host threads.
+void PlayPart(std::vector<Group>& groups, const TracePart& part,
+              HostThreads& threads) {
+  struct Place {
+    LaneGroup* group;
+    size_t lane;
+  };
+  std::vector<Place> places;
+  for (Group& group : groups) {
+    for (size_t lane = 0; lane < group.lanes->lanes(); ++lane) {
+      places.push_back({&*group.lanes, lane});
+    }
+  }
+  threads.ForEach(places.size(), [&](size_t i) {
+    places[i].group->PlayLane(places[i].lane, part);
+  });
+  threads.ForEach(groups.size(), [&](size_t i) { groups[i].lanes->Settle(); });
+}
+
+absl::StatusOr<SweepResult> Finish(const std::vector<Group>& groups,
+                                   std::span<const SweepPoint> points,
+                                   const TraceReader& reader) {
+  SweepResult sweep;
+  sweep.results.resize(points.size());
+  for (const Group& group : groups) {
+    sweep.lanes += group.lanes->ways();
+    sweep.simulations += group.lanes->most_lanes();
+    sweep.joins += group.lanes->joins();
+    for (size_t i = 0; i < group.rules.size(); ++i) {
+      LOOKASIDE_ASSIGN_OR_RETURN(const RunResult result,
+                                 group.lanes->Finish(i, reader));
+      for (const size_t point : group.points[i]) {
+        sweep.results[point] = result;
+        sweep.results[point].config = points[point].config;
+      }
+    }
+  }
+  return sweep;
 }
 
 }  // namespace
@@ -118,29 +188,31 @@ absl::StatusOr<std::vector<SweepPoint>> MakeGrid(const LoadedConfig& base,
 absl::StatusOr<SweepResult> RunSweep(std::span<const SweepPoint> points,
                                      TraceReader& reader,
                                      const SweepOptions& options) {
-  LOOKASIDE_ASSIGN_OR_RETURN(std::vector<Lane> lanes,
-                             MakeLanes(points, options.seed));
+  std::vector<Group> groups = GroupPoints(points);
+  for (Group& group : groups) {
+    LOOKASIDE_ASSIGN_OR_RETURN(
+        group.lanes,
+        LaneGroup::Create(group.config, options.seed, group.rules));
+  }
   HostThreads threads(std::max(options.jobs, 1u));
   std::vector<TraceEvent> buffer(kBufferEvents);
   uint64_t accesses = 0;
+  TracePart part;
   while (const size_t n = reader.Read(buffer)) {
-    const std::span<const TraceEvent> events(buffer.data(), n);
-    threads.ForEach(lanes.size(), [&](size_t i) {
-      lanes[i].status = lanes[i].replayer->Play(events, reader.calls());
-    });
-    LOOKASIDE_RETURN_IF_ERROR(FirstError(lanes, points));
-    for (const TraceEvent& event : events) accesses += Accesses(event.kind);
+    part.events = {buffer.data(), n};
+    part.calls = reader.calls();
+    threads.ForEach(groups.size(),
+                    [&](size_t i) { groups[i].lanes->PlayScout(part); });
+    LOOKASIDE_RETURN_IF_ERROR(FirstError(groups, points));
+    PlayPart(groups, part, threads);
+    LOOKASIDE_RETURN_IF_ERROR(FirstError(groups, points));
+    part.first += n;
+    for (const TraceEvent& event : part.events) {
+      accesses += Accesses(event.kind);
+    }
     if (options.progress) options.progress(accesses);
   }
-  SweepResult sweep;
-  sweep.lanes = lanes.size();
-  sweep.results.resize(points.size());
-  for (const Lane& lane : lanes) {
-    LOOKASIDE_ASSIGN_OR_RETURN(const RunResult result,
-                               lane.replayer->Finish(reader));
-    for (const size_t point : lane.points) sweep.results[point] = result;
-  }
-  return sweep;
+  return Finish(groups, points, reader);
 }
 
 }  // namespace lookaside

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Many configurations over one trace, in one pass: the trace is decoded once,
-// and every lane plays each buffer. Points with the same configuration are one
-// lane. The results are those of separate replays, in the order of the grid,
-// whatever the number of host threads.
+// and every simulation plays each buffer. Points that differ in nothing but
+// how they plan flushes share simulations for as long as they plan alike
+// (sweep/lane_group.h). The results are those of separate replays, in the
+// order of the grid, whatever the number of host threads.
 //
 //   auto points = MakeGrid(loaded, {ParseVary("tlb.stlb.entries=512,1024")
 //                                       .value()});
@@ -48,7 +49,11 @@ struct SweepOptions {
 
 struct SweepResult {
   std::vector<RunResult> results;  // as the points
-  size_t lanes = 0;                // simulations that were run
+  // Ways of behaving that the points have shown: points that decided every
+  // flush alike are one.
+  size_t lanes = 0;
+  size_t simulations = 0;  // that were run beside each other, at most
+  size_t joins = 0;        // of simulations that had come to the same state
 };
 
 // An error is that of the first point, in their order, that cannot be played,
