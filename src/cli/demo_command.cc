@@ -4,7 +4,7 @@
 // replay, then the flush threshold swept over it.
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "lookaside/base/status.h"
 #include "lookaside/cli/commands.h"
@@ -12,13 +12,14 @@
 #include "lookaside/cli/play.h"
 #include "lookaside/cli/result_file.h"
 #include "lookaside/cli/standard_streams.h"
+#include "lookaside/cli/sweep_table.h"
 #include "lookaside/config/config_loader.h"
 #include "lookaside/report/format_number.h"
 #include "lookaside/report/result_json.h"
 #include "lookaside/report/sweep_report.h"
 #include "lookaside/report/text_report.h"
 #include "lookaside/report/wrap_text.h"
-#include "lookaside/sweep/sweep.h"
+#include "lookaside/sweep/study.h"
 #include "lookaside/sweep/vary.h"
 #include "lookaside/testdata/demo_recording.h"
 #include "lookaside/trace/open_trace.h"
@@ -40,18 +41,11 @@ absl::StatusOr<std::unique_ptr<TraceReader>> OpenDemo() {
 
 absl::StatusOr<SweepTable> SweepThreshold(const LoadedConfig& loaded) {
   LOOKASIDE_ASSIGN_OR_RETURN(const Vary vary, ParseVary(kDemoVary));
-  LOOKASIDE_ASSIGN_OR_RETURN(const std::vector<SweepPoint> points,
-                             MakeGrid(loaded, {&vary, 1}));
   LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                              OpenDemo());
-  LOOKASIDE_ASSIGN_OR_RETURN(const SweepResult result,
-                             RunSweep(points, *reader, {}));
-  SweepTable table;
-  table.keys = {vary.key};
-  for (const SweepPoint& point : points) table.values.push_back(point.values);
-  table.results = result.results;
-  table.lanes = result.lanes;
-  return table;
+  LOOKASIDE_ASSIGN_OR_RETURN(Study study,
+                             RunStudy(loaded, {&vary, 1}, *reader, {}));
+  return TableOf(std::move(study), {&vary, 1});
 }
 
 uint64_t CyclesOf(const SweepTable& table, size_t point) {

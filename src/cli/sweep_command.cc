@@ -12,9 +12,11 @@
 #include "lookaside/cli/progress.h"
 #include "lookaside/cli/result_file.h"
 #include "lookaside/cli/standard_streams.h"
+#include "lookaside/cli/sweep_table.h"
 #include "lookaside/config/config_loader.h"
 #include "lookaside/report/host_info.h"
 #include "lookaside/report/sweep_report.h"
+#include "lookaside/sweep/study.h"
 #include "lookaside/sweep/sweep.h"
 #include "lookaside/sweep/vary.h"
 #include "lookaside/trace/open_trace.h"
@@ -35,8 +37,6 @@ unsigned JobsOf(const Arguments& arguments) {
 absl::StatusOr<Swept> Sweep(const LoadedConfig& loaded,
                             const std::vector<Vary>& varies,
                             const Arguments& arguments, TraceReader& reader) {
-  LOOKASIDE_ASSIGN_OR_RETURN(const std::vector<SweepPoint> points,
-                             MakeGrid(loaded, varies));
   Progress progress;
   uint64_t accesses = 0;
   const SweepOptions options{.seed = arguments.seed,
@@ -45,16 +45,11 @@ absl::StatusOr<Swept> Sweep(const LoadedConfig& loaded,
                                accesses = played;
                                progress.Update(played);
                              }};
-  absl::StatusOr<SweepResult> result = RunSweep(points, reader, options);
-  if (!result.ok()) return WithTraceName(result.status(), reader);
+  absl::StatusOr<Study> study = RunStudy(loaded, varies, reader, options);
+  if (!study.ok()) return WithTraceName(study.status(), reader);
   Swept swept;
-  for (const Vary& vary : varies) swept.table.keys.push_back(vary.key);
-  for (const SweepPoint& point : points) {
-    swept.table.values.push_back(point.values);
-  }
-  swept.table.lanes = result->lanes;
-  swept.table.results = std::move(result->results);
-  swept.host = MeasureHost(accesses * result->lanes, progress.seconds());
+  swept.host = MeasureHost(accesses * study->points.size(), progress.seconds());
+  swept.table = TableOf(*std::move(study), varies);
   return swept;
 }
 

@@ -6,14 +6,29 @@
 #define LOOKASIDE_REPORT_SWEEP_REPORT_H_
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lookaside/base/cycles.h"
 #include "lookaside/replay/run_result.h"
 #include "lookaside/report/host_info.h"
 
 namespace lookaside {
+
+// What no policy of its kind can beat, of one point.
+struct SweepBound {
+  Cycles cycles;
+  bool proven = false;  // else told by hindsight
+};
+
+// The points again, with an unsure key at one end of its range.
+struct SweepEnd {
+  std::string key;
+  std::string value;
+  std::vector<Cycles> cycles;  // of each point
+};
 
 // What was varied, and what each point gave. At least one key and one point.
 struct SweepTable {
@@ -21,7 +36,9 @@ struct SweepTable {
   // Of each point, one for each key.
   std::vector<std::vector<std::string>> values;
   std::vector<RunResult> results;  // of each point
-  size_t lanes = 0;                // simulations that gave them
+  std::vector<size_t> lanes;       // points that behaved alike have one number
+  std::vector<SweepBound> bounds;  // of each point, or none at all
+  std::vector<SweepEnd> ends;
 };
 
 // The points with the fewest cycles, in the order of the grid.

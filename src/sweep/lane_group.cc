@@ -6,7 +6,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "lookaside/base/check.h"
@@ -162,10 +161,6 @@ void LaneGroup::JoinLanes() {
     ++joins_;
     return true;
   });
-}
-
-size_t LaneGroup::ways() const {
-  return std::set<size_t>(way_.begin(), way_.end()).size();
 }
 
 absl::StatusOr<RunResult> LaneGroup::Finish(size_t candidate,

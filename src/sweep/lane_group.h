@@ -65,9 +65,9 @@ class LaneGroup {
   };
   std::optional<Failure> FirstFailure() const;
 
-  // How many ways of flushing the candidates have shown: those that have never
-  // parted are one.
-  size_t ways() const;
+  // Candidates that have never parted have the same number, which is below
+  // that of all candidates.
+  size_t WayOf(size_t candidate) const { return way_[candidate]; }
   // Simulations that were ever run beside each other, and joins.
   size_t most_lanes() const { return most_lanes_; }
   size_t joins() const { return joins_; }

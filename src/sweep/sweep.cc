@@ -146,8 +146,9 @@ absl::StatusOr<SweepResult> Finish(const std::vector<Group>& groups,
                                    const TraceReader& reader) {
   SweepResult sweep;
   sweep.results.resize(points.size());
+  sweep.lanes.resize(points.size());
+  size_t lanes = 0;
   for (const Group& group : groups) {
-    sweep.lanes += group.lanes->ways();
     sweep.simulations += group.lanes->most_lanes();
     sweep.joins += group.lanes->joins();
     for (size_t i = 0; i < group.rules.size(); ++i) {
@@ -156,8 +157,10 @@ absl::StatusOr<SweepResult> Finish(const std::vector<Group>& groups,
       for (const size_t point : group.points[i]) {
         sweep.results[point] = result;
         sweep.results[point].config = points[point].config;
+        sweep.lanes[point] = lanes + group.lanes->WayOf(i);
       }
     }
+    lanes += group.rules.size();
   }
   return sweep;
 }

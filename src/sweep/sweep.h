@@ -49,9 +49,9 @@ struct SweepOptions {
 
 struct SweepResult {
   std::vector<RunResult> results;  // as the points
-  // Ways of behaving that the points have shown: points that decided every
-  // flush alike are one.
-  size_t lanes = 0;
+  // Of each point, the number of its way of behaving: points that decided
+  // every flush alike have one number.
+  std::vector<size_t> lanes;
   size_t simulations = 0;  // that were run beside each other, at most
   size_t joins = 0;        // of simulations that had come to the same state
 };
