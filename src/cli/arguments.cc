@@ -160,6 +160,7 @@ absl::StatusOr<Command> CommandOf(const std::vector<CLI::App*>& chain) {
         std::pair(Command::kDemo, "lookaside demo"),
         std::pair(Command::kReplay, "lookaside replay"),
         std::pair(Command::kSweep, "lookaside sweep"),
+        std::pair(Command::kReproduce, "lookaside reproduce"),
         std::pair(Command::kTraceInfo, "lookaside trace info"),
         std::pair(Command::kTraceHead, "lookaside trace head"),
         std::pair(Command::kConfigList, "lookaside config list"),

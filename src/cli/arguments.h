@@ -19,6 +19,7 @@ enum class Command : uint8_t {
   kDemo,
   kReplay,
   kSweep,
+  kReproduce,
   kTraceInfo,
   kTraceHead,
   kConfigList,
@@ -34,6 +35,8 @@ struct Arguments {
   uint64_t seed = 0;
   uint64_t lines = 10;
   std::vector<std::string> varies;  // --vary, each "key=list"
+  std::vector<std::string> cards;   // of reproduce; none: all
+  bool strict = false;              // of reproduce
   uint64_t jobs = 0;                // host threads; 0: as many as the host has
   std::string json;  // a file, "-" for standard output; empty: none
   std::string csv;   // likewise

@@ -104,6 +104,25 @@ void AddSweep(CLI::App& app, Words& words) {
   AddCsv(sweep, words);
 }
 
+void AddReproduce(CLI::App& app, Words& words) {
+  CLI::App* const reproduce = AddCommand(
+      &app, "reproduce",
+      "Simulate published experiments, and judge what comes out of them",
+      "  lookaside reproduce C");
+  reproduce
+      ->add_option("CARD", words.arguments.cards,
+                   "Letters of experiments; all unless given")
+      ->option_text(" ");
+  reproduce->add_flag("--strict", words.arguments.strict,
+                      "Exit with 1 on any miss, not only on what is worse\n"
+                      "than recorded");
+  AddValue(reproduce, "--seed", words.seed, "S",
+           "Of the draws and the experiments; 0 unless given");
+  AddValue(reproduce, "--jobs", words.jobs, "N",
+           "Host threads; as many as the host has unless given");
+  AddJson(reproduce, words, "the verdicts");
+}
+
 void AddTraceCommands(CLI::App& app, Words& words) {
   CLI::App* const trace = AddCommand(&app, "trace", "Look into recordings",
                                      "  lookaside trace info ls.lackey");
@@ -160,6 +179,7 @@ void BuildCommands(CLI::App& app, Words& words) {
   app.add_flag("--version", words.version, "The same as the command version");
   AddReplay(app, words);
   AddSweep(app, words);
+  AddReproduce(app, words);
   AddTraceCommands(app, words);
   AddConfigCommands(app, words);
   AddCommand(&app, "version", "Print the version", "  lookaside version");

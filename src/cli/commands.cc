@@ -21,6 +21,8 @@ absl::Status RunCommand(const Arguments& arguments) {
       return RunReplay(arguments);
     case Command::kSweep:
       return RunSweepCommand(arguments);
+    case Command::kReproduce:
+      return RunReproduce(arguments);
     case Command::kTraceInfo:
       return RunTraceInfo(arguments);
     case Command::kTraceHead:

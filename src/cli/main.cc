@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command `lookaside`. Exit status: 0 good, also where nobody reads the
-// output to its end; 2 bad usage or bad input, which one line on standard error
-// tells.
+// output to its end; 1 a check found a violation, or figures fell short; 2 bad
+// usage or bad input. One line on standard error tells of both.
 #include <string>
 #include <vector>
 
@@ -32,5 +32,5 @@ int main(int argc, char** argv) {
   const absl::Status status = lookaside::Main(argc, argv);
   if (status.ok() || absl::IsCancelled(status)) return 0;
   lookaside::PrintError(lookaside::Message(status));
-  return 2;
+  return absl::IsAborted(status) ? 1 : 2;
 }

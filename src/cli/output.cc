@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/cli/output.h"
 
+#include <algorithm>
+#include <thread>
+
 #include "lookaside/base/status.h"
 #include "lookaside/cli/result_file.h"
 #include "lookaside/config/config_loader.h"
@@ -15,6 +18,25 @@ absl::Status CheckResultFiles(const Arguments& arguments) {
 
 bool TakesStandardOutput(const Arguments& arguments) {
   return arguments.json == "-" || arguments.csv == "-";
+}
+
+unsigned JobsOf(const Arguments& arguments) {
+  if (arguments.jobs != 0) return static_cast<unsigned>(arguments.jobs);
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+absl::Status ViolationsOf(const CheckCounters& checks) {
+  const uint64_t violations = checks.violations();
+  if (violations == 0) return absl::OkStatus();
+  std::string which;
+  for (size_t i = 0; i < kChecks; ++i) {
+    if (checks.by_check[i] == 0) continue;
+    which += fmt::format("{}{}", which.empty() ? "" : ", ",
+                         Name(static_cast<Check>(i)));
+  }
+  return absl::AbortedError(
+      fmt::format("{} violation{} of {}; 'checks' in the result tells more",
+                  violations, violations == 1 ? "" : "s", which));
 }
 
 absl::Status WithTraceName(const absl::Status& error,

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "lookaside/cli/arguments.h"
 #include "lookaside/config/loaded_config.h"
+#include "lookaside/machine/check_counters.h"
 #include "lookaside/trace/trace_reader.h"
 
 namespace lookaside {
@@ -18,6 +19,12 @@ absl::Status CheckResultFiles(const Arguments& arguments);
 
 // Whether one of them is standard output.
 bool TakesStandardOutput(const Arguments& arguments);
+
+// Host threads to work with.
+unsigned JobsOf(const Arguments& arguments);
+
+// Aborted if a check found a violation; the result says where.
+absl::Status ViolationsOf(const CheckCounters& checks);
 
 // The error of a replay, beginning with the name of its trace.
 absl::Status WithTraceName(const absl::Status& error,

@@ -45,9 +45,10 @@ absl::Status RunReplay(const Arguments& arguments) {
                              OpenTrace(arguments.traces.front()));
   LOOKASIDE_ASSIGN_OR_RETURN(const Replayed replayed,
                              Play(loaded.config, arguments.seed, *reader));
-  return Output(
+  LOOKASIDE_RETURN_IF_ERROR(Output(
       replayed, arguments,
-      TextReport(replayed.result, MachineLine(arguments.config, loaded)));
+      TextReport(replayed.result, MachineLine(arguments.config, loaded))));
+  return ViolationsOf(replayed.result.checks);
 }
 
 }  // namespace lookaside

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -28,11 +26,6 @@ struct Swept {
   SweepTable table;
   HostInfo host;
 };
-
-unsigned JobsOf(const Arguments& arguments) {
-  if (arguments.jobs != 0) return static_cast<unsigned>(arguments.jobs);
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 absl::StatusOr<Swept> Sweep(const LoadedConfig& loaded,
                             const std::vector<Vary>& varies,
@@ -76,9 +69,14 @@ absl::Status RunSweepCommand(const Arguments& arguments) {
     LOOKASIDE_RETURN_IF_ERROR(
         WriteResultFile(arguments.csv, SweepCsv(swept.table)));
   }
-  if (TakesStandardOutput(arguments)) return absl::OkStatus();
-  return WriteStandardOutput(
-      SweepText(swept.table, MachineLine(arguments.config, loaded)));
+  if (!TakesStandardOutput(arguments)) {
+    LOOKASIDE_RETURN_IF_ERROR(WriteStandardOutput(
+        SweepText(swept.table, MachineLine(arguments.config, loaded))));
+  }
+  for (const RunResult& result : swept.table.results) {
+    LOOKASIDE_RETURN_IF_ERROR(ViolationsOf(result.checks));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace lookaside

@@ -13,7 +13,7 @@
 #include "lookaside/kernel/kernel_config.h"
 #include "lookaside/kernel/kernel_rules.h"
 #include "lookaside/replay/replayer.h"
-#include "lookaside/sweep/host_threads.h"
+#include "lookaside/base/host_threads.h"
 #include "lookaside/sweep/lane_group.h"
 #include "lookaside/trace/trace_event.h"
 

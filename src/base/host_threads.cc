@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lookaside/sweep/host_threads.h"
+#include "lookaside/base/host_threads.h"
 
 #include "lookaside/base/check.h"
 

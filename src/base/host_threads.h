@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host threads that do the same work on many things, again and again: lanes of
-// a sweep, buffer by buffer. Which thread does which thing is left to chance,
-// so the work on one thing must not depend on the others.
+// Threads of the host that do the same work on many things, again and again:
+// lanes of a sweep, buffer by buffer. Which thread does which thing is left to
+// chance, so the work on one thing must not depend on the others.
 //
 //   HostThreads threads(4);
 //   threads.ForEach(lanes.size(), [&](size_t i) { lanes[i].Play(events); });
-#ifndef LOOKASIDE_SWEEP_HOST_THREADS_H_
-#define LOOKASIDE_SWEEP_HOST_THREADS_H_
+#ifndef LOOKASIDE_BASE_HOST_THREADS_H_
+#define LOOKASIDE_BASE_HOST_THREADS_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -50,4 +50,4 @@ class HostThreads {
 
 }  // namespace lookaside
 
-#endif  // LOOKASIDE_SWEEP_HOST_THREADS_H_
+#endif  // LOOKASIDE_BASE_HOST_THREADS_H_
