@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lookaside/report/advice.h"
+#include "lookaside/report/check_lines.h"
 #include "lookaside/report/format_number.h"
 #include "lookaside/report/text_table.h"
 #include "lookaside/report/trace_summary.h"
@@ -166,8 +167,8 @@ std::string TextReport(const RunResult& result, std::string_view machine) {
          WrapText("seed      ", fmt::format("{}", result.seed)) +
          AccessLine(result.totals.counters) + "\n" + TlbTable(result) + "\n" +
          WalkLines(result.totals.counters.translation) +
-         FaultLine(result.totals.faults) + "\n" + CycleLines(result.totals) +
-         WarningLines(result);
+         FaultLine(result.totals.faults) + CheckLines(result.checks) + "\n" +
+         CycleLines(result.totals) + WarningLines(result);
 }
 
 }  // namespace lookaside

@@ -37,9 +37,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::ValuesIn(std::vector<Refusal>{
         {"NoCommand",
          {},
-         "no command given; the commands are demo, replay, sweep, trace, "
-         "config, "
-         "version; see 'lookaside --help'"},
+         "no command given; the commands are demo, replay, sweep, reproduce, "
+         "trace, config, version; see 'lookaside --help'"},
         {"NoSubcommand",
          {"trace"},
          "no command given; the commands are info, head; see 'lookaside trace "
