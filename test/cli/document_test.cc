@@ -41,7 +41,7 @@ void ExpectCurrent(const std::string& path, int blocks) {
 }
 
 TEST(DocumentTest, CliShowsTheHelpOfEveryCommand) {
-  ExpectCurrent("docs/cli.md", 12);
+  ExpectCurrent("docs/cli.md", 13);
 }
 
 TEST(DocumentTest, ReadmeShowsTheDemo) { ExpectCurrent("README.md", 1); }
