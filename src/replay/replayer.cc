@@ -211,8 +211,7 @@ void WarnOfOmissions(const TraceInfo& info, const SimConfig& config,
   }
 }
 
-void Replayer::Warn(const TraceReader& reader, RunResult& result) const {
-  const TraceInfo info = reader.info();
+void Replayer::Warn(const TraceInfo& info, RunResult& result) const {
   result.warnings = info.warnings;
   WarnOfOmissions(info, result.config, order_.calls(), result.warnings);
   const UnknownMappings& unknown = simulation_.kernel().unknown_mappings();
@@ -234,13 +233,12 @@ void Replayer::Warn(const TraceReader& reader, RunResult& result) const {
 }
 
 absl::StatusOr<RunResult> Replayer::Finish(const TraceReader& reader) const {
-  return Finish(reader, simulation_.Results(), warm_);
+  LOOKASIDE_RETURN_IF_ERROR(reader.status());
+  return Finish(reader.info(), simulation_.Results(), warm_);
 }
 
-absl::StatusOr<RunResult> Replayer::Finish(
-    const TraceReader& reader, RunResult counted,
-    const std::optional<RunResult>& warm) const {
-  LOOKASIDE_RETURN_IF_ERROR(reader.status());
+RunResult Replayer::Finish(const TraceInfo& trace, RunResult counted,
+                           const std::optional<RunResult>& warm) const {
   if (warmup_left_ > 0) {
     const RunResult all = counted;
     counted = Since(std::move(counted), all);
@@ -248,8 +246,8 @@ absl::StatusOr<RunResult> Replayer::Finish(
     counted = Since(std::move(counted), *warm);
   }
   TakeBackPacing(counted);
-  counted.traces.push_back(reader.info());
-  Warn(reader, counted);
+  counted.traces.push_back(trace);
+  Warn(trace, counted);
   return counted;
 }
 

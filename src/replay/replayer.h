@@ -70,8 +70,8 @@ class Replayer {
   // The result of all that was played. `reader` is at its end.
   absl::StatusOr<RunResult> Finish(const TraceReader& reader) const;
   // The same, from counters and a warm-up that are not the simulation's own.
-  absl::StatusOr<RunResult> Finish(const TraceReader& reader, RunResult counted,
-                                   const std::optional<RunResult>& warm) const;
+  RunResult Finish(const TraceInfo& trace, RunResult counted,
+                   const std::optional<RunResult>& warm) const;
 
  private:
   absl::Status PlayAccesses(std::span<const TraceEvent> events);
@@ -79,7 +79,7 @@ class Replayer {
   absl::Status Apply(const MemoryCall& call);
   absl::Status CheckClock(CpuId cpu) const;
   void TakeBackPacing(RunResult& result) const;
-  void Warn(const TraceReader& reader, RunResult& result) const;
+  void Warn(const TraceInfo& trace, RunResult& result) const;
 
   Simulation& simulation_;
   ReplayOptions options_;

@@ -154,12 +154,11 @@ const std::optional<RunResult>& Lane::WarmOf(const Member& member) const {
   return member.own ? member.warm : replayer_->warm();
 }
 
-absl::StatusOr<RunResult> Lane::Finish(size_t candidate,
-                                       const TraceReader& reader) const {
+RunResult Lane::Finish(size_t candidate, const TraceInfo& trace) const {
   const auto member = std::ranges::find(
       members_, candidate, [](const Member& m) { return m.candidate; });
   LOOKASIDE_CHECK(member != members_.end());
-  return replayer_->Finish(reader, Counted(*member), WarmOf(*member));
+  return replayer_->Finish(trace, Counted(*member), WarmOf(*member));
 }
 
 }  // namespace lookaside

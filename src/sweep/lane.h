@@ -71,8 +71,7 @@ class Lane {
   // Takes over the members of a lane that has the same future.
   void Join(Lane&& other);
 
-  absl::StatusOr<RunResult> Finish(size_t member,
-                                   const TraceReader& reader) const;
+  RunResult Finish(size_t member, const TraceInfo& trace) const;
 
  private:
   struct Member {

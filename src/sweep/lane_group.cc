@@ -163,14 +163,12 @@ void LaneGroup::JoinLanes() {
   });
 }
 
-absl::StatusOr<RunResult> LaneGroup::Finish(size_t candidate,
-                                            const TraceReader& reader) const {
-  if (candidate == 0) return scout_->Finish(0, reader);
+RunResult LaneGroup::Finish(size_t candidate, const TraceInfo& trace) const {
+  if (candidate == 0) return scout_->Finish(0, trace);
   for (const std::unique_ptr<Lane>& lane : lanes_) {
-    if (lane->Has(candidate)) return lane->Finish(candidate, reader);
+    if (lane->Has(candidate)) return lane->Finish(candidate, trace);
   }
   LOOKASIDE_CHECK(false);
-  return absl::InternalError("");
 }
 
 }  // namespace lookaside

@@ -72,8 +72,7 @@ class LaneGroup {
   size_t most_lanes() const { return most_lanes_; }
   size_t joins() const { return joins_; }
 
-  absl::StatusOr<RunResult> Finish(size_t candidate,
-                                   const TraceReader& reader) const;
+  RunResult Finish(size_t candidate, const TraceInfo& trace) const;
 
  private:
   using Lanes = std::vector<std::unique_ptr<Lane>>;

@@ -7,13 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "lookaside/base/host_threads.h"
 #include "lookaside/base/status.h"
 #include "lookaside/config/config_loader.h"
 #include "lookaside/kernel/flush_policy.h"
 #include "lookaside/kernel/kernel_config.h"
 #include "lookaside/kernel/kernel_rules.h"
 #include "lookaside/replay/replayer.h"
-#include "lookaside/base/host_threads.h"
 #include "lookaside/sweep/lane_group.h"
 #include "lookaside/trace/trace_event.h"
 
@@ -144,6 +144,8 @@ void PlayPart(std::vector<Group>& groups, const TracePart& part,
 absl::StatusOr<SweepResult> Finish(const std::vector<Group>& groups,
                                    std::span<const SweepPoint> points,
                                    const TraceReader& reader) {
+  LOOKASIDE_RETURN_IF_ERROR(reader.status());
+  const TraceInfo trace = reader.info();
   SweepResult sweep;
   sweep.results.resize(points.size());
   sweep.lanes.resize(points.size());
@@ -152,8 +154,7 @@ absl::StatusOr<SweepResult> Finish(const std::vector<Group>& groups,
     sweep.simulations += group.lanes->most_lanes();
     sweep.joins += group.lanes->joins();
     for (size_t i = 0; i < group.rules.size(); ++i) {
-      LOOKASIDE_ASSIGN_OR_RETURN(const RunResult result,
-                                 group.lanes->Finish(i, reader));
+      const RunResult result = group.lanes->Finish(i, trace);
       for (const size_t point : group.points[i]) {
         sweep.results[point] = result;
         sweep.results[point].config = points[point].config;
