@@ -106,6 +106,11 @@ void AddKernelCosts(SimRows& rows) {
                            "Waiting for a device to read a page");
   AddCost<&C::context_switch>(rows, "context_switch",
                               "Switching tasks, writes of CR3 excluded");
+  AddCost<&C::latr_save>(rows, "latr_save",
+                         "Leaving a flush to other threads' ticks, under latr");
+  AddCost<&C::latr_sweep>(rows, "latr_sweep",
+                          "Finding one such flush at a tick or a context "
+                          "switch, its invalidations excluded");
 }
 
 }  // namespace

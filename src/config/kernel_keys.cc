@@ -83,6 +83,10 @@ void AddKernelKeys(SimRows& rows) {
       "What an idle thread does with the last address space: leaves it (off), "
       "keeps it until a flush arrives (ipi), or is spared by flushes (skip); "
       "auto: the version's");
+  rows.Integer<kKernel, &K::tick_us>(
+      "kernel.tick_us", 100, 100'000, "us",
+      "Between two scheduler ticks of a CPU (1 / HZ), at which flushes that "
+      "were put off are made good");
   rows.WordList("kernel.unfixed",
                 {std::begin(kKernelFixNames), std::end(kKernelFixNames)},
                 &GetUnfixed, &SetUnfixed,
@@ -90,9 +94,11 @@ void AddKernelKeys(SimRows& rows) {
   rows.Word<FlushPolicyKind, kKernel, &K::flush_policy>(
       "kernel.flush.policy",
       "When a flush is full: always, above active entries >> shift, above the "
-      "ceiling, or never; early_ack is the ceiling, acknowledged before the "
-      "flush where no table is freed; bound is no policy but a yardstick: never "
-      "full, at the cost of full flushes where those are cheaper; auto: the "
+      "ceiling, or never. The ceiling too, but: early_ack acknowledges before "
+      "the flush where no table is freed; latr leaves munmap, MADV_DONTNEED "
+      "and "
+      "NUMA hints to others' next tick. bound is no policy but a yardstick: never "
+      "full, at the cost of full flushes where those are cheaper. auto: the "
       "version's");
   AddOptional<&K::flush_ceiling>(
       rows, "kernel.flush.ceiling", kMaxPages, "pages",

@@ -62,6 +62,8 @@ struct CostConfig {
   CostAmount page_copy;    // copying 4 KiB
   CostAmount major_fault;  // waiting for a device to read a page
   CostAmount context_switch;  // the scheduler, without CR3 writes
+  CostAmount latr_save;       // leaving a flush to others' ticks
+  CostAmount latr_sweep;      // finding one flush that was left
 
   friend bool operator==(const CostConfig&, const CostConfig&) = default;
 };
@@ -94,6 +96,8 @@ struct CostModel {
   Cycles page_copy;
   Cycles major_fault;
   Cycles context_switch;
+  Cycles latr_save;
+  Cycles latr_sweep;
 
   static CostModel From(const CostConfig& config, uint64_t mhz);
 };

@@ -50,7 +50,13 @@ class BareMetal {
   OperationId BeginOperation(CpuId cpu, std::string_view name) {
     return machine_.BeginOperation(cpu, std::string(name));
   }
-  void Promise(OperationId operation) { machine_.Promise(operation); }
+  // The one under way.
+  OperationId operation() const { return machine_.operation(); }
+  // `relaxed`: uses of what it took away are exposed, not violations, until
+  // it promises again without.
+  void Promise(OperationId operation, bool relaxed = false) {
+    machine_.Promise(operation, relaxed);
+  }
   // Before the memory is freed.
   void CheckFrameFree(CpuId cpu, FrameNumber frame,
                       Machine::UsablePcid usable) {

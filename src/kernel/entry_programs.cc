@@ -3,6 +3,7 @@
 // The ways into the kernel and out of it, the interrupt that runs what other
 // CPUs ask for, and the switch between tasks (Linux entry_64.S, kernel/smp.c,
 // kernel/sched/core.c).
+#include "lookaside/kernel/deferred_steps.h"
 #include "lookaside/kernel/flush_steps.h"
 #include "lookaside/kernel/local_tlb.h"
 #include "lookaside/kernel/programs.h"
@@ -72,6 +73,8 @@ StepResult LeaveInterrupt(KernelContext& k, StepFrame& frame) {
 
 // --- context switch ---
 
+StepResult SweepFirst(KernelContext& k, StepFrame&) { return CallSweep(k); }
+
 StepResult PickNext(KernelContext& k, StepFrame& frame) {
   const MmId next = frame.As<SwitchLocals>().next;
   TlbState& tlb = k.tlb();
@@ -115,6 +118,9 @@ constexpr KernelStep kInterruptSteps[] = {
      .text = "back to what was interrupted",
      .run = &LeaveInterrupt}};
 constexpr KernelStep kContextSwitchSteps[] = {
+    {.name = "sweep",
+     .text = "latr: call sweep_deferred, while the table is still loaded",
+     .run = &SweepFirst},
     {.name = "pick_next",
      .cell = kCellIsLazy,
      .access = StepAccess::kWrite,

@@ -108,6 +108,11 @@ constexpr KernelStep kExit[] = {
     {.name = "return", .text = "return", .run = &Return}};
 
 constexpr KernelStep kExitMmap[] = {
+    {.name = "settle_deferred",
+     .cell = kCellDeferred,
+     .access = StepAccess::kRead,
+     .text = "latr: do the flushes of the range that were put off",
+     .run = &SettleDeferred},
     {.name = "begin_gather",
      .cell = kCellFlushPending,
      .access = StepAccess::kAtomic,

@@ -11,6 +11,7 @@
 // clearing a 2M page costs beyond cost.minor_fault.
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
+#include "lookaside/kernel/deferred_steps.h"
 #include "lookaside/kernel/entries.h"
 #include "lookaside/kernel/fault_steps.h"
 #include "lookaside/kernel/page_frames.h"
@@ -25,6 +26,7 @@ enum FaultStep : uint16_t {
   kReadEntry,
   kAllocate,
   kLockTable,
+  kSettle,
   kSetEntry,
   kUnlockTable,
   kUnlockMmap,
@@ -187,6 +189,16 @@ StepResult RestoreHinted(KernelContext& k, const FaultLocals& locals,
   return StepResult::Next();
 }
 
+// Copies of what stood here before must not go on beside the new page. An
+// entry that was hinted gets its own page back.
+StepResult Settle(KernelContext& k, StepFrame& frame) {
+  const auto& locals = frame.As<FaultLocals>();
+  if (IsProtNone(locals.seen)) return StepResult::Next();
+  const PageSize size = locals.large ? PageSize::k2M : PageSize::k4K;
+  const VirtPage page = AlignDown(locals.page(), size);
+  return CallSettle(k, locals.mm, page, VirtPage(page.value() + PagesIn(size)));
+}
+
 StepResult SetEntry(KernelContext& k, StepFrame& frame) {
   const auto& locals = frame.As<FaultLocals>();
   const EntryRef entry =
@@ -245,6 +257,11 @@ constexpr KernelStep kFaultIn[] = {
      .fence = StepFence::kAcquire,
      .text = "take the page-table lock",
      .run = &LockTable},
+    {.name = "settle_deferred",
+     .cell = kCellDeferred,
+     .access = StepAccess::kRead,
+     .text = "latr: do the flush of what was mapped here, if it was put off",
+     .run = &Settle},
     {.name = "set_entry",
      .cell = kCellPte,
      .access = StepAccess::kAtomic,

@@ -20,6 +20,8 @@ struct FlushCounters {
   uint64_t interrupts = 0;    // taken
   uint64_t wait_cycles = 0;   // of the initiator, for acknowledgements
   uint64_t skipped = 0;       // targets that an earlier flush had covered
+  uint64_t deferred = 0;      // flushes left to other CPUs' ticks
+  uint64_t swept = 0;         // of those, made good by this CPU
 
   FlushCounters& operator+=(const FlushCounters& other);
   // REQUIRES: `other` is an earlier state of the same counters.
@@ -38,6 +40,8 @@ inline FlushCounters& FlushCounters::operator+=(const FlushCounters& other) {
   interrupts += other.interrupts;
   wait_cycles += other.wait_cycles;
   skipped += other.skipped;
+  deferred += other.deferred;
+  swept += other.swept;
   return *this;
 }
 
@@ -52,6 +56,8 @@ inline FlushCounters& FlushCounters::operator-=(const FlushCounters& other) {
   interrupts -= other.interrupts;
   wait_cycles -= other.wait_cycles;
   skipped -= other.skipped;
+  deferred -= other.deferred;
+  swept -= other.swept;
   return *this;
 }
 

@@ -58,15 +58,21 @@ struct FlushPayload {
   FlushInfo info;
   CpuId initiator;
   bool early_ack = false;
-  uint32_t vector = 0;  // 3.4: its slot
-  CpuSet targets;       // whom it concerns, before the filter
-  CpuSet awaiting;      // who has not acknowledged
-  Cycles latest;        // when the last acknowledgement reached the initiator
+  bool may_defer = false;  // FlushRequest::may_defer
+  bool defer = false;      // FlushPlan::defer
+  uint32_t gather = 0;     // whose pages wait, if it may be deferred
+  uint32_t vector = 0;     // 3.4: its slot
+  CpuSet targets;          // whom it concerns, before the filter
+  CpuSet awaiting;         // who has not acknowledged
+  Cycles latest;  // when the last acknowledgement reached the initiator
 
   void AddTo(Digest& digest) const {
     info.AddTo(digest);
     digest.Add(initiator);
     digest.Add(early_ack);
+    digest.Add(may_defer);
+    digest.Add(defer);
+    digest.Add(gather);
     digest.Add(vector);
     targets.AddTo(digest);
     awaiting.AddTo(digest);

@@ -164,6 +164,15 @@ constexpr KernelStep kReadCpumaskStep = {.name = "read_cpumask",
                                          .access = StepAccess::kRead,
                                          .text = "targets: its other CPUs",
                                          .run = &ReadCpumask};
+constexpr KernelStep kDeferStep = {
+    .name = "defer",
+    .cell = kCellDeferred,
+    .access = StepAccess::kWrite,
+    .fence = StepFence::kRelease,
+    .text =
+        "where the policy says so: leave it to the targets' next tick "
+        "instead, and let the gather's pages wait",
+    .run = &Defer};
 constexpr KernelStep kSendStep = {.name = "send",
                                   .cell = kCellCall,
                                   .access = StepAccess::kWrite,
@@ -187,11 +196,11 @@ constexpr KernelStep kLazyFilterStep = {
     .text = "spare lazy CPUs, unless tables are freed",
     .run = &Filter};
 
-constexpr KernelStep kFlush414[] = {kBumpGenStep,     kPlanStep, kFlushHereStep,
-                                    kReadCpumaskStep, kSendStep, kWaitStep,
-                                    kFinishStep};
+constexpr KernelStep kFlush414[] = {
+    kBumpGenStep, kPlanStep, kFlushHereStep, kReadCpumaskStep,
+    kDeferStep,   kSendStep, kWaitStep,      kFinishStep};
 constexpr KernelStep kFlush513[] = {
-    kBumpGenStep, kPlanStep,      kReadCpumaskStep, kLazyFilterStep,
+    kBumpGenStep, kPlanStep,      kReadCpumaskStep, kLazyFilterStep, kDeferStep,
     kSendStep,    kFlushHereStep, kWaitStep,        kFinishStep};
 constexpr KernelStep kFlush615[] = {
     kBumpGenStep,
@@ -204,6 +213,7 @@ constexpr KernelStep kFlush615[] = {
      .text = "spare lazy CPUs and those that have left it, unless tables are "
              "freed or the CPU is switching",
      .run = &Filter},
+    kDeferStep,
     kSendStep,
     kFlushHereStep,
     kWaitStep,

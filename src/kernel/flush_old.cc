@@ -92,6 +92,15 @@ constexpr KernelStep kReadCpumaskStep = {.name = "read_cpumask",
                                          .access = StepAccess::kRead,
                                          .text = "targets: its other CPUs",
                                          .run = &ReadCpumask};
+constexpr KernelStep kDeferStep = {
+    .name = "defer",
+    .cell = kCellDeferred,
+    .access = StepAccess::kWrite,
+    .fence = StepFence::kRelease,
+    .text =
+        "where the policy says so: leave it to the targets' next tick "
+        "instead, and let the gather's pages wait",
+    .run = &Defer};
 constexpr KernelStep kSendStep = {.name = "send",
                                   .cell = kCellCall,
                                   .access = StepAccess::kWrite,
@@ -112,6 +121,7 @@ constexpr KernelStep kFlush34[] = {
     kPlanStep,
     kFlushHereStep,
     kReadCpumaskStep,
+    kDeferStep,
     {.name = "lock_vector",
      .cell = kCellVector,
      .access = StepAccess::kAtomic,
@@ -127,8 +137,9 @@ constexpr KernelStep kFlush34[] = {
      .text = "give the vector back",
      .run = &UnlockVector},
     kFinishStep};
-constexpr KernelStep kFlush36[] = {kPlanStep, kFlushHereStep, kReadCpumaskStep,
-                                   kSendStep, kWaitStep,      kFinishStep};
+constexpr KernelStep kFlush36[] = {kPlanStep,  kFlushHereStep, kReadCpumaskStep,
+                                   kDeferStep, kSendStep,      kWaitStep,
+                                   kFinishStep};
 constexpr KernelStep kFunc[] = {
     {.name = "check_mm",
      .cell = kCellLoadedMm,

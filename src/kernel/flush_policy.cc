@@ -32,16 +32,19 @@ class NeverFull final : public FlushPolicy {
   }
 };
 
-// Dave Hansen's, Linux 3.17 on: at most `ceiling` pages go one by one.
+// Dave Hansen's, Linux 3.17 on: at most `ceiling` pages go one by one. What
+// others do meanwhile, early_ack and latr put off.
 class Ceiling final : public FlushPolicy {
  public:
-  Ceiling(uint32_t ceiling, bool early_ack)
-      : ceiling_(ceiling), early_ack_(early_ack) {}
+  Ceiling(uint32_t ceiling, FlushPolicyKind kind)
+      : ceiling_(ceiling), kind_(kind) {}
 
   FlushPlan Plan(const FlushRequest& request) const override {
+    const FlushInfo& info = request.info;
     return {
-        .full = MustBeFull(request.info) || request.info.strides() > ceiling_,
-        .early_ack = early_ack_ && !request.info.freed_tables};
+        .full = MustBeFull(info) || info.strides() > ceiling_,
+        .early_ack = kind_ == FlushPolicyKind::kEarlyAck && !info.freed_tables,
+        .defer = kind_ == FlushPolicyKind::kLatr && request.may_defer};
   }
   std::unique_ptr<FlushPolicy> Clone() const override {
     return std::make_unique<Ceiling>(*this);
@@ -49,7 +52,7 @@ class Ceiling final : public FlushPolicy {
 
  private:
   uint32_t ceiling_;
-  bool early_ack_;
+  FlushPolicyKind kind_;
 };
 
 // Alex Shi's, Linux 3.6 to 3.13, in the order of its tests: the task is taken
@@ -95,13 +98,13 @@ std::unique_ptr<FlushPolicy> MakeFlushPolicy(const KernelRules& rules) {
       return std::make_unique<AlwaysFull>();
     case FlushPolicyKind::kShift:
       return std::make_unique<Shift>(rules.shift, rules.entries);
-    case FlushPolicyKind::kCeiling:
-      return std::make_unique<Ceiling>(rules.ceiling, false);
     case FlushPolicyKind::kNeverFull:
     case FlushPolicyKind::kBound:  // which differs in what it is charged
       return std::make_unique<NeverFull>();
+    case FlushPolicyKind::kCeiling:
     case FlushPolicyKind::kEarlyAck:
-      return std::make_unique<Ceiling>(rules.ceiling, true);
+    case FlushPolicyKind::kLatr:
+      return std::make_unique<Ceiling>(rules.ceiling, rules.policy);
   }
   LOOKASIDE_CHECK(false);
   return nullptr;

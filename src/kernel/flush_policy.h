@@ -33,12 +33,18 @@ struct FlushRequest {
   // Whether a large page is mapped at a 2M boundary within the range; costs a
   // walk by software each.
   absl::FunctionRef<bool()> has_large_page;
+  // Whether the operation keeps its promise too if other CPUs flush later: it
+  // gives pages up, or wants accesses to fault, and frees no table.
+  bool may_defer = false;
 };
 
 struct FlushPlan {
   bool full = false;  // everything of the address space, here and there
   // Targets answer before they flush. Never done where tables are freed.
   bool early_ack = false;
+  // Others flush at their next tick or context switch (deferred_flush.h).
+  // REQUIRES: the request may be deferred.
+  bool defer = false;
 
   friend bool operator==(const FlushPlan&, const FlushPlan&) = default;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lookaside/base/check.h"
+#include "lookaside/kernel/deferred_steps.h"
 #include "lookaside/pagetable/page_table.h"
 
 namespace lookaside {
@@ -26,15 +27,16 @@ bool HasLargePage(KernelContext& k, const FlushInfo& info) {
 // Before generations, a CPU that does not run the address space cannot judge
 // the range, and tells the others to drop all of it; one page goes alone
 // wherever it comes from (flush_tlb_page).
-FlushPlan PlanOf(KernelContext& k, const FlushInfo& info) {
+FlushPlan PlanOf(KernelContext& k, const FlushPayload& payload) {
+  const FlushInfo& info = payload.info;
   if (!k.rules().generations) {
     if ((info.vm_flags & FlushInfo::kPage) != 0) return {};
     const TlbState& tlb = k.tlb();
     if (tlb.loaded_mm != info.mm || tlb.is_lazy) return {.full = true};
   }
   const auto has_large_page = [&] { return HasLargePage(k, info); };
-  return k.kernel.policy->Plan(
-      {info, k.kernel.mm(info.mm).vmas.total_vm(), has_large_page});
+  return k.kernel.policy->Plan({info, k.kernel.mm(info.mm).vmas.total_vm(),
+                                has_large_page, payload.may_defer});
 }
 
 void Acknowledge(KernelContext& k, FlushFuncLocals& locals) {
@@ -53,6 +55,17 @@ StepResult CallFlush(KernelContext& k, const FlushInfo& info) {
   FlushPayload payload;
   payload.info = info;
   payload.initiator = k.cpu;
+  const uint32_t index = k.kernel.payloads.Add(payload);
+  return k.Call(KernelProgram::kFlushTlbMmRange, FlushLocals{index, 0});
+}
+
+StepResult CallFlushDeferrable(KernelContext& k, const FlushInfo& info,
+                               uint32_t gather) {
+  FlushPayload payload;
+  payload.info = info;
+  payload.initiator = k.cpu;
+  payload.may_defer = true;
+  payload.gather = gather;
   const uint32_t index = k.kernel.payloads.Add(payload);
   return k.Call(KernelProgram::kFlushTlbMmRange, FlushLocals{index, 0});
 }
@@ -78,10 +91,21 @@ StepResult Plan(KernelContext& k, StepFrame& frame) {
   FlushCounters& counters = k.flushes();
   ++counters.requests;
   if (!info.all) counters.pages += info.pages();
-  const FlushPlan plan = PlanOf(k, info);
+  const FlushPlan plan = PlanOf(k, payload);
   LOOKASIDE_CHECK(plan.full || !info.all);
+  LOOKASIDE_CHECK(payload.may_defer || !plan.defer);
   info.all = plan.full;
+  payload.defer = plan.defer;
   payload.early_ack = plan.early_ack && !info.freed_tables;
+  return StepResult::Next();
+}
+
+StepResult Defer(KernelContext& k, StepFrame& frame) {
+  FlushPayload& payload = PayloadOf(k, frame);
+  if (!payload.defer || payload.targets.empty()) return StepResult::Next();
+  if (!HasRoomToDefer(k)) return StepResult::Next();
+  DeferFlush(k, payload);
+  payload.targets.Clear();
   return StepResult::Next();
 }
 
@@ -117,7 +141,8 @@ StepResult Finish(KernelContext& k, StepFrame& frame) {
 StepResult EarlyAck(KernelContext& k, StepFrame& frame) {
   auto& locals = frame.As<FlushFuncLocals>();
   // Nobody may look at the payload once the initiator has gone on.
-  if (locals.remote && k.kernel.payloads[locals.payload].early_ack) {
+  if (locals.remote && !locals.acknowledged &&
+      k.kernel.payloads[locals.payload].early_ack) {
     Acknowledge(k, locals);
   }
   return StepResult::Next();

@@ -31,6 +31,10 @@ struct FlushFuncLocals {
 // A frame that flushes what `info` says and returns when no CPU can use what
 // it was about.
 StepResult CallFlush(KernelContext& k, const FlushInfo& info);
+// Where the policy wishes, others may flush later; the pages of `gather` wait
+// for them.
+StepResult CallFlushDeferrable(KernelContext& k, const FlushInfo& info,
+                               uint32_t gather);
 // One page of `mm` (flush_tlb_page).
 StepResult CallFlushPage(KernelContext& k, MmId mm, VirtPage page);
 
@@ -40,6 +44,8 @@ namespace flush_steps {
 
 // Decides what is flushed (FlushPolicy), and counts the request.
 StepResult Plan(KernelContext& k, StepFrame& frame);
+// Leaves the targets a note, where the plan says so.
+StepResult Defer(KernelContext& k, StepFrame& frame);
 // Sends interrupts to whom the filter left.
 StepResult Send(KernelContext& k, StepFrame& frame);
 StepResult WaitForAcks(KernelContext& k, StepFrame& frame);

@@ -121,9 +121,13 @@ StepResult FlushGather(KernelContext& k, StepFrame& frame) {
       info.vm_flags = FlushInfo::kHugetlb;
     }
   }
+  if (gather.may_defer()) {
+    return CallFlushDeferrable(k, info, frame.As<GatherLocals>().gather);
+  }
   return CallFlush(k, info);
 }
 
+// What waits for a deferred flush is no longer there.
 StepResult FreePages(KernelContext& k, StepFrame& frame) {
   MmuGather& gather = k.kernel.gathers[frame.As<GatherLocals>().gather];
   for (const FrameNumber page : gather.TakePages()) PutPage(k, page);

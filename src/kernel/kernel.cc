@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/kernel/kernel.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
+#include "lookaside/kernel/deferred_flush.h"
 #include "lookaside/kernel/fault_steps.h"
 #include "lookaside/kernel/local_tlb.h"
 #include "lookaside/kernel/start_operation.h"
@@ -64,7 +66,7 @@ absl::Status Kernel::HandleFault(BareMetal& hardware, CpuId cpu,
   stack.Push(StepFrame(IdOf(KernelProgram::kFaultEntry)));
   const OperationId fault_in = hardware.BeginOperation(cpu, "page_fault");
   LOOKASIDE_RETURN_IF_ERROR(RunSteps(hardware, cpu));
-  hardware.Promise(fault_in);
+  Promise(hardware, fault_in);
   return absl::OkStatus();
 }
 
@@ -100,9 +102,64 @@ absl::StatusOr<int64_t> Kernel::Run(BareMetal& hardware, CpuId cpu,
   const OperationId running =
       hardware.BeginOperation(cpu, Name(operation.kind));
   LOOKASIDE_RETURN_IF_ERROR(RunSteps(hardware, cpu));
-  hardware.Promise(running);
+  Promise(hardware, running);
   if (operation.kind == OperationKind::kHalt) hardware.Halt(cpu);
   return told.value_or(static_cast<int64_t>(hardware.steps(cpu).returned()));
+}
+
+// Relaxed as long as a flush of the operation's is put off.
+void Kernel::Promise(BareMetal& hardware, OperationId operation) {
+  const bool relaxed =
+      std::ranges::find(state_.deferred, operation,
+                        &DeferredFlush::operation) != state_.deferred.end();
+  hardware.Promise(operation, relaxed);
+}
+
+std::optional<Cycles> Kernel::NextTick(CpuId cpu) const {
+  std::optional<Cycles> next;
+  for (const DeferredFlush& note : state_.deferred) {
+    const bool sweeps = note.awaiting.Has(cpu);
+    if (!sweeps && note.owner != cpu) continue;
+    const Cycles tick = note.TickAfter(sweeps ? 1 : 2, state_.rules.tick);
+    if (!next || tick < *next) next = tick;
+  }
+  return next;
+}
+
+void Kernel::StartTick(BareMetal& hardware, CpuId cpu) {
+  hardware.steps(cpu).Push(StepFrame(IdOf(KernelProgram::kSchedulerTick)));
+}
+
+absl::Status Kernel::TakeTicks(BareMetal& hardware, CpuId cpu) {
+  while (!state_.deferred.empty()) {
+    const Cycles now = hardware.clock(cpu);
+    const std::optional<Cycles> due = NextTick(cpu);
+    if (!due || *due > now) return absl::OkStatus();
+    LOOKASIDE_RETURN_IF_ERROR(TickOthers(hardware, cpu));
+    StartTick(hardware, cpu);
+    LOOKASIDE_RETURN_IF_ERROR(RunSteps(hardware, cpu));
+  }
+  return absl::OkStatus();
+}
+
+// Those that a note of this CPU's, whose second tick is due, still awaits.
+absl::Status Kernel::TickOthers(BareMetal& hardware, CpuId cpu) {
+  for (size_t i = 0; i < state_.deferred.size(); ++i) {
+    const DeferredFlush note = state_.deferred[i];
+    const Cycles tick = state_.rules.tick;
+    if (note.owner != cpu || note.TickAfter(2, tick) > hardware.clock(cpu)) {
+      continue;
+    }
+    absl::Status status;
+    note.awaiting.ForEach([&](CpuId other) {
+      if (!status.ok()) return;
+      hardware.IdleUntil(other, note.TickAfter(1, tick));
+      StartTick(hardware, other);
+      status = RunSteps(hardware, other);
+    });
+    LOOKASIDE_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
 }
 
 StackState Kernel::Step(BareMetal& hardware, CpuId cpu) {

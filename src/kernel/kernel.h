@@ -28,6 +28,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "lookaside/base/cycles.h"
 #include "lookaside/base/digest.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/kernel/bare_metal.h"
@@ -41,6 +42,7 @@
 #include "lookaside/kernel/operation.h"
 #include "lookaside/kernel/programs.h"
 #include "lookaside/machine/fault.h"
+#include "lookaside/machine/stale_entries.h"
 #include "lookaside/pagetable/walk_config.h"
 
 namespace lookaside {
@@ -75,6 +77,15 @@ class Kernel {
   absl::StatusOr<int64_t> Run(BareMetal& hardware, CpuId cpu,
                               const Operation& operation);
 
+  // When `cpu` next has something to do at a scheduler tick; nothing if at
+  // none, so that ticks cost no time where no policy needs them. It may have
+  // passed: then the tick is due.
+  std::optional<Cycles> NextTick(CpuId cpu) const;
+  // Lets `cpu` take the ticks that are due by its clock, in recorded order:
+  // CPUs that idle in the record have ticked meanwhile too.
+  // REQUIRES: `cpu` is in the middle of nothing.
+  absl::Status TakeTicks(BareMetal& hardware, CpuId cpu);
+
   // One step at a time, for drivers that interleave CPUs. Start pushes the
   // operation's frames, and returns its result where there is nothing to do
   // but to enter and leave the kernel. Step runs the next step of `cpu`; after
@@ -86,6 +97,8 @@ class Kernel {
                                const Operation& operation);
   StackState Step(BareMetal& hardware, CpuId cpu);
   bool TakeInterrupt(BareMetal& hardware, CpuId cpu);
+  // Likewise its scheduler tick. REQUIRES: interrupts are on.
+  void StartTick(BareMetal& hardware, CpuId cpu);
   const absl::Status& error() const { return error_; }
 
   FaultCounters faults(CpuId cpu) const;
@@ -106,6 +119,8 @@ class Kernel {
  private:
   absl::Status RunSteps(BareMetal& hardware, CpuId cpu);
   absl::Status TakeInterrupts(BareMetal& hardware, uint32_t payload);
+  absl::Status TickOthers(BareMetal& hardware, CpuId cpu);
+  void Promise(BareMetal& hardware, OperationId operation);
   absl::Status NotCanonical(BareMetal& hardware, const Fault& fault) const;
 
   KernelState state_;

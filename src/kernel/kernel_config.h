@@ -36,6 +36,7 @@ enum class FlushPolicyKind : uint8_t {
   kCeiling,
   kNeverFull,
   kEarlyAck,  // the ceiling, acknowledged before the flush where that is safe
+  kLatr,      // the ceiling here; others at their next tick or context switch
   // No kernel: never full, and charged the cheaper of the pages and one write
   // of CR3. What any policy's cost can be read as a distance from.
   kBound,
@@ -96,7 +97,8 @@ struct KernelConfig {
   FlushPolicyKind flush_policy = FlushPolicyKind::kAuto;
   std::optional<uint32_t> flush_ceiling{};  // pages; nothing: the version's 33
   std::optional<uint32_t> flush_shift{};    // nothing: the processor model's
-  bool pcid = true;  // where version and processor have them ("nopcid")
+  uint32_t tick_us = 1000;  // between scheduler ticks of a CPU (1 / HZ)
+  bool pcid = true;         // where version and processor have them ("nopcid")
   bool kpti = false;
   LazyMode lazy = LazyMode::kAuto;
   KernelFixSet unfixed{};

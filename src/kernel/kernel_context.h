@@ -37,6 +37,7 @@ inline constexpr std::string_view kCellLoadedMm = "cpu.loaded_mm";
 inline constexpr std::string_view kCellIsLazy = "cpu.is_lazy";
 inline constexpr std::string_view kCellVector = "flush_vector";
 inline constexpr std::string_view kCellCall = "call_function_data";
+inline constexpr std::string_view kCellDeferred = "deferred flush";
 inline constexpr std::string_view kCellAck = "acknowledgement";
 inline constexpr std::string_view kCellFrame = "frame references";
 

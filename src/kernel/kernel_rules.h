@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "lookaside/base/cycles.h"
 #include "lookaside/kernel/kernel_config.h"
 #include "lookaside/machine/machine_config.h"
 #include "lookaside/tlb/tlb_config.h"
@@ -49,6 +50,8 @@ struct KernelRules {
   bool gather_tracks_range = true;
   // 5.19: mprotect flushes only entries whose old copies allow too much.
   bool mprotect_skips_widening = true;
+  // Of scheduler ticks, which fall due on all CPUs at multiples of it.
+  Cycles tick{1};
   // 3.8: a change of protection that changed no entry flushes nothing.
   bool flushes_only_changes = true;
   KernelFixSet unfixed;

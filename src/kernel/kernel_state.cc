@@ -43,6 +43,8 @@ void KernelState::AddTo(Digest& digest) const {
   frames.AddTo(digest);
   payloads.AddTo(digest);
   gathers.AddTo(digest);
+  digest.Add(deferred.size());
+  for (const DeferredFlush& flush : deferred) flush.AddTo(digest);
   for (const FifoLock& lock : flush_vectors) lock.AddTo(digest);
   objects.AddTo(digest);
   digest.Add(swapped.size());

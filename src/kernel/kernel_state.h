@@ -17,6 +17,7 @@
 #include "lookaside/base/address.h"
 #include "lookaside/base/digest.h"
 #include "lookaside/base/ids.h"
+#include "lookaside/kernel/deferred_flush.h"
 #include "lookaside/kernel/fault_counters.h"
 #include "lookaside/kernel/fifo_lock.h"
 #include "lookaside/kernel/flush_counters.h"
@@ -79,6 +80,8 @@ struct KernelState {
   FrameTable frames;
   SlotTable<FlushPayload> payloads;
   SlotTable<MmuGather> gathers;
+  std::vector<DeferredFlush> deferred;  // in the order of their ids
+  uint64_t last_deferred = 0;           // id
   std::vector<FifoLock> flush_vectors;
   SlotTable<SharedObject> objects;       // by id - 1
   std::map<uint64_t, uint32_t> swapped;  // entries for each swap slot

@@ -127,7 +127,7 @@ constexpr KernelStep kHintSteps[] = {
      .cell = kCellFlushPending,
      .access = StepAccess::kAtomic,
      .text = "tlb_flush_pending + 1",
-     .run = &BeginGather},
+     .run = &BeginDeferrableGather},
     kLockTableStep,
     {.name = "hint",
      .cell = kCellPte,

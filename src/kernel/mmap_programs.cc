@@ -54,7 +54,7 @@ StepResult RemoveVmas(KernelContext& k, StepFrame& frame) {
 }
 
 StepResult BeginUnmapGather(KernelContext& k, StepFrame& frame) {
-  const StepResult result = BeginGather(k, frame);
+  const StepResult result = BeginDeferrableGather(k, frame);
   const RangeLocals& locals = Locals(frame);
   if (locals.flags != 0) k.kernel.gathers[locals.gather].set_hugetlb();
   return result;
@@ -94,6 +94,11 @@ constexpr KernelStep kMmapSteps[] = {
      .fence = StepFence::kAcquire,
      .text = "take the mmap lock for writing",
      .run = &LockForWriting},
+    {.name = "settle_deferred",
+     .cell = kCellDeferred,
+     .access = StepAccess::kRead,
+     .text = "latr: do the flushes of the range that were put off",
+     .run = &SettleDeferred},
     {.name = "unmap_old",
      .text = "call munmap for what is in the way",
      .run = &UnmapOld},

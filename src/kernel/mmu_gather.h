@@ -65,6 +65,9 @@ class MmuGather {
     tables_.push_back(table);
   }
   void set_hugetlb() { hugetlb_ = true; }
+  // Others may flush later, as long as no table goes (FlushRequest).
+  void set_may_defer() { may_defer_ = true; }
+  bool may_defer() const { return may_defer_ && !fullmm_ && !freed_tables_; }
   // Another gather is at work on the same entries: flush everything.
   void FlushAll() { fullmm_ = freed_tables_ = need_flush_ = true; }
 
@@ -95,6 +98,7 @@ class MmuGather {
     digest.Add(need_flush_);
     digest.Add(freed_tables_);
     digest.Add(hugetlb_);
+    digest.Add(may_defer_);
     digest.Add(first_);
     digest.Add(end_);
     digest.Add(smallest_);
@@ -113,6 +117,7 @@ class MmuGather {
   bool need_flush_ = false;
   bool freed_tables_ = false;
   bool hugetlb_ = false;
+  bool may_defer_ = false;
   VirtPage first_{~uint64_t{0}};
   VirtPage end_{0};
   PageSize smallest_ = PageSize::k1G;

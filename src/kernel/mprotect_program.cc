@@ -22,6 +22,7 @@ using namespace range_steps;  // NOLINT: the steps of this file's tables
 
 enum MprotectStep : uint16_t {
   kLock,
+  kSettle,
   kBeginGather,
   kNextVma,
   kSplitFirst,
@@ -153,6 +154,11 @@ constexpr KernelStep kSteps[] = {
      .fence = StepFence::kAcquire,
      .text = "take the mmap lock for writing",
      .run = &LockForWriting},
+    {.name = "settle_deferred",
+     .cell = kCellDeferred,
+     .access = StepAccess::kRead,
+     .text = "latr: do the flushes of the range that were put off",
+     .run = &SettleDeferred},
     {.name = "begin_gather",
      .cell = kCellFlushPending,
      .access = StepAccess::kAtomic,

@@ -7,6 +7,7 @@
 //
 // Left out: moving whole tables (HAVE_MOVE_PMD), so 97113eb39fa7 has no step
 // here; large pages move as such only if both places are aligned alike.
+#include "lookaside/kernel/deferred_steps.h"
 #include "lookaside/kernel/entries.h"
 #include "lookaside/kernel/flush_steps.h"
 #include "lookaside/kernel/page_frames.h"
@@ -23,6 +24,8 @@ using namespace range_steps;  // NOLINT: the steps of this file's tables
 
 enum MremapStep : uint16_t {
   kLock,
+  kSettle,
+  kSettleTarget,
   kCheck,
   kShrink,
   kGrow,
@@ -43,6 +46,16 @@ enum MremapStep : uint16_t {
 };
 
 RangeLocals& Locals(StepFrame& frame) { return frame.As<RangeLocals>(); }
+
+StepResult SettleOld(KernelContext& k, StepFrame& frame) {
+  const RangeLocals& locals = Locals(frame);
+  return CallSettle(k, locals.mm, locals.first, locals.end);
+}
+
+StepResult SettleTarget(KernelContext& k, StepFrame& frame) {
+  const RangeLocals& locals = Locals(frame);
+  return CallSettle(k, locals.mm, VirtPage(locals.argument), locals.part_end);
+}
 
 StepResult Check(KernelContext& k, StepFrame& frame) {
   RangeLocals& locals = Locals(frame);
@@ -209,6 +222,16 @@ constexpr KernelStep kSteps[] = {
      .fence = StepFence::kAcquire,
      .text = "take the mmap lock for writing",
      .run = &LockForWriting},
+    {.name = "settle_deferred",
+     .cell = kCellDeferred,
+     .access = StepAccess::kRead,
+     .text = "latr: do the flushes of the old range that were put off",
+     .run = &SettleOld},
+    {.name = "settle_target",
+     .cell = kCellDeferred,
+     .access = StepAccess::kRead,
+     .text = "latr: and those of the new range",
+     .run = &SettleTarget},
     {.name = "check",
      .cell = kCellVmas,
      .access = StepAccess::kRead,

@@ -23,6 +23,9 @@ enum class KernelProgram : uint16_t {
   kFlushTlbFunc,
   kFlushBatch,
   kTlbFlushMmu,
+  kSweepDeferred,
+  kSettleDeferred,
+  kSchedulerTick,
   // Address spaces on a CPU.
   kSwitchMm,
   kLeaveMm,
@@ -51,7 +54,7 @@ enum class KernelProgram : uint16_t {
   kMigratePages,
   kMergePages,
 };
-inline constexpr size_t kKernelPrograms = 32;
+inline constexpr size_t kKernelPrograms = 35;
 
 constexpr ProgramId IdOf(KernelProgram program) {
   return ProgramId(static_cast<uint16_t>(program));

@@ -38,6 +38,9 @@ KernelPrograms ProgramsOf(const KernelRules& rules) {
       rules.generations ? kFlushFuncProgram414 : kFlushFuncProgram34);
   set(kFlushBatch, kFlushBatchProgram);
   set(kTlbFlushMmu, kTlbFlushMmuProgram);
+  set(kSweepDeferred, kSweepDeferredProgram);
+  set(kSettleDeferred, kSettleDeferredProgram);
+  set(kSchedulerTick, kSchedulerTickProgram);
   set(kSwitchMm, rules.generations ? kSwitchMmProgram414 : kSwitchMmProgram34);
   set(kLeaveMm, kLeaveMmProgram34);
   set(kContextSwitch, kContextSwitchProgram);

@@ -31,6 +31,9 @@ extern const KernelSteps kFlushFuncProgram34;
 extern const KernelSteps kFlushFuncProgram414;
 extern const KernelSteps kFlushBatchProgram;
 extern const KernelSteps kTlbFlushMmuProgram;
+extern const KernelSteps kSweepDeferredProgram;
+extern const KernelSteps kSettleDeferredProgram;
+extern const KernelSteps kSchedulerTickProgram;
 
 extern const KernelSteps kSwitchMmProgram34;
 extern const KernelSteps kSwitchMmProgram414;

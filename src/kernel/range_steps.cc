@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/kernel/range_steps.h"
 
+#include <algorithm>
+
+#include "lookaside/kernel/deferred_steps.h"
 #include "lookaside/kernel/entries.h"
 #include "lookaside/kernel/flush_steps.h"
 
@@ -56,6 +59,19 @@ StepResult BeginGather(KernelContext& k, StepFrame& frame) {
       MmuGather(locals.mm, locals.first, locals.end, /*fullmm=*/false));
   ++k.kernel.mm(locals.mm).tlb_flush_pending;
   return StepResult::Next();
+}
+
+StepResult BeginDeferrableGather(KernelContext& k, StepFrame& frame) {
+  const StepResult result = BeginGather(k, frame);
+  const RangeLocals& locals = Locals(frame);
+  if (!locals.mmap_held) k.kernel.gathers[locals.gather].set_may_defer();
+  return result;
+}
+
+StepResult SettleDeferred(KernelContext& k, StepFrame& frame) {
+  const RangeLocals& locals = Locals(frame);
+  return CallSettle(k, locals.mm, locals.first,
+                    std::max(locals.end, locals.part_end));
 }
 
 StepResult Zap(KernelContext& k, StepFrame& frame) {

@@ -66,8 +66,14 @@ StepResult UnlockPageTable(KernelContext& k, StepFrame& frame);
 // A large page that the range cuts is split first.
 StepResult SplitAtFirst(KernelContext& k, StepFrame& frame);
 StepResult SplitAtEnd(KernelContext& k, StepFrame& frame);
+// Flushes that were put off are done first (deferred_flush.h): of the range up
+// to the larger of `end` and `part_end`.
+StepResult SettleDeferred(KernelContext& k, StepFrame& frame);
 // A gather of the range, announced to other operations on the entries.
 StepResult BeginGather(KernelContext& k, StepFrame& frame);
+// The same, and others may flush later what it holds, unless a caller that
+// holds the mmap lock is about to use the range again.
+StepResult BeginDeferrableGather(KernelContext& k, StepFrame& frame);
 StepResult Zap(KernelContext& k, StepFrame& frame);
 StepResult FinishGather(KernelContext& k, StepFrame& frame);
 StepResult EndGather(KernelContext& k, StepFrame& frame);

@@ -138,6 +138,8 @@ class Machine {
   // The operation that page-table writes belong to from now on, until its
   // promise. Writes outside any operation are never judged.
   OperationId BeginOperation(CpuId cpu, std::string name);
+  // Zero outside of operations.
+  OperationId operation() const { return stale_.writer(); }
   // The operation has returned to its caller: what it took away may not be
   // used any more. `relaxed`: only after a second promise.
   void Promise(OperationId operation, bool relaxed = false);

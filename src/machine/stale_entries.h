@@ -68,6 +68,8 @@ class StaleEntries {
   // the next Begin.
   OperationId Begin(std::string name);
 
+  OperationId writer() const { return writer_; }
+
   // Marks the copies of what changed. `levels`: of the tree.
   void Mark(const EntryChange& change, int levels, Cycles now, Cores cores);
 

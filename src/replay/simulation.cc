@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/replay/simulation.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
 #include "lookaside/kernel/kernel_rules.h"
@@ -11,6 +14,20 @@ namespace {
 // An access whose fault was handled this often without success is a mistake
 // in the kernel, not in the program.
 constexpr int kMostFaultsPerAccess = 64;
+
+// Events of the run that `events` begin with (trace/page_run.h), where a tick
+// may fall.
+size_t FirstRun(std::span<const TraceEvent> events) {
+  constexpr size_t kAtOnce = 32;
+  RunFolder folder;
+  std::vector<PageRun> runs;
+  for (size_t at = 0; at < events.size(); at += kAtOnce) {
+    const size_t n = std::min(kAtOnce, events.size() - at);
+    if (folder.Fold(events.subspan(at, n), runs) < n) break;
+    if (!runs.empty()) break;
+  }
+  return runs.empty() ? events.size() : EventsOf(runs.front());
+}
 
 }  // namespace
 
@@ -65,6 +82,7 @@ absl::Status Simulation::SwitchTask(CpuId cpu, MmId mm) {
     kernel_.SwitchTo(hardware, cpu, mm);
     return absl::OkStatus();
   }
+  LOOKASIDE_RETURN_IF_ERROR(kernel_.TakeTicks(hardware, cpu));
   Operation operation;
   operation.kind = OperationKind::kSwitch;
   operation.mm = mm;
@@ -74,6 +92,7 @@ absl::Status Simulation::SwitchTask(CpuId cpu, MmId mm) {
 absl::StatusOr<int64_t> Simulation::RunOperation(CpuId cpu,
                                                  const Operation& operation) {
   BareMetal hardware(machine_);
+  LOOKASIDE_RETURN_IF_ERROR(kernel_.TakeTicks(hardware, cpu));
   return kernel_.Run(hardware, cpu, operation);
 }
 
@@ -81,9 +100,23 @@ void Simulation::IdleUntil(CpuId cpu, Cycles time) {
   machine_.cpu(cpu).IdleUntil(time);
 }
 
+// Ticks fall between runs; where none can come, all is played at once.
 absl::Status Simulation::Play(CpuId cpu, std::span<const TraceEvent> events,
                               Pacing pacing) {
   Run(cpu);
+  BareMetal hardware(machine_);
+  while (!events.empty()) {
+    LOOKASIDE_RETURN_IF_ERROR(kernel_.TakeTicks(hardware, cpu));
+    const size_t part =
+        kernel_.NextTick(cpu) ? FirstRun(events) : events.size();
+    LOOKASIDE_RETURN_IF_ERROR(PlayPart(cpu, events.first(part), pacing));
+    events = events.subspan(part);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Simulation::PlayPart(CpuId cpu, std::span<const TraceEvent> events,
+                                  Pacing pacing) {
   BareMetal hardware(machine_);
   int faults = 0;
   while (!events.empty()) {
@@ -101,6 +134,18 @@ absl::Status Simulation::Play(CpuId cpu, std::span<const TraceEvent> events,
 absl::Status Simulation::PlayRuns(CpuId cpu, std::span<PageRun> runs,
                                   Pacing pacing) {
   Run(cpu);
+  BareMetal hardware(machine_);
+  while (!runs.empty()) {
+    LOOKASIDE_RETURN_IF_ERROR(kernel_.TakeTicks(hardware, cpu));
+    const size_t part = kernel_.NextTick(cpu) ? 1 : runs.size();
+    LOOKASIDE_RETURN_IF_ERROR(PlayPartOfRuns(cpu, runs.first(part), pacing));
+    runs = runs.subspan(part);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Simulation::PlayPartOfRuns(CpuId cpu, std::span<PageRun> runs,
+                                        Pacing pacing) {
   BareMetal hardware(machine_);
   int faults = 0;
   while (!runs.empty()) {

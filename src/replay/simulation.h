@@ -87,6 +87,10 @@ class Simulation {
   Simulation(const Simulation&) = default;
 
   void Run(CpuId cpu);
+  absl::Status PlayPart(CpuId cpu, std::span<const TraceEvent> events,
+                        Pacing pacing);
+  absl::Status PlayPartOfRuns(CpuId cpu, std::span<PageRun> runs,
+                              Pacing pacing);
 
   SimConfig config_;
   uint64_t seed_;

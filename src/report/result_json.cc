@@ -78,6 +78,8 @@ Json FlushesToJson(const FlushCounters& flushes) {
           {"ipis_avoided", flushes.ipis_avoided},
           {"interrupts", flushes.interrupts},
           {"skipped", flushes.skipped},
+          {"deferred", flushes.deferred},
+          {"swept", flushes.swept},
           {"wait_cycles", flushes.wait_cycles}};
 }
 

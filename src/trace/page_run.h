@@ -62,6 +62,14 @@ struct PageRun {
   friend bool operator==(const PageRun&, const PageRun&) = default;
 };
 
+// How many events the run is of.
+inline size_t EventsOf(const PageRun& run) {
+  size_t events = run.head_count;
+  for (const uint16_t n : run.between) events += n;
+  for (const uint16_t n : run.after) events += n;
+  return events;
+}
+
 class RunFolder {
  public:
   static constexpr uint16_t kMostFetches = 256;

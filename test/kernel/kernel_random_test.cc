@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "lookaside/base/cycles.h"
 #include "lookaside/base/rng.h"
 #include "lookaside/config/config_edit.h"
 #include "lookaside/test/kernel/kernel_world.h"
@@ -184,6 +185,7 @@ std::string RandomPrograms::Process(uint32_t cpu) {
 
 std::string RandomPrograms::Step() {
   const auto cpu = static_cast<uint32_t>(rng_.Below(kCpus));
+  if (rng_.Below(8) == 0) world_.Idle(cpu, Cycles(rng_.Below(200'000)));
   const std::string name = [&]() -> std::string {
     if (Running(cpu) == kNoMm) return Schedule(cpu);
     switch (rng_.Below(16)) {
@@ -285,6 +287,13 @@ std::vector<Arm> Arms() {
                     "skylake-sp",
                     linux_version,
                     {{"kernel.flush.policy", "early_ack"}}});
+    arms.push_back({"latr_" + name,
+                    "skylake-sp",
+                    linux_version,
+                    {{"kernel.flush.policy", "latr"},
+                     {"kernel.tick_us", "100"},
+                     {"paging.thp", "madvise"},
+                     {"kernel.kpti", "true"}}});
     arms.push_back(
         {"never_full_" + name,
          "skylake-sp",

@@ -10,8 +10,10 @@
 #include "lookaside/base/status.h"
 #include "lookaside/config/config_edit.h"
 #include "lookaside/config/config_loader.h"
+#include "lookaside/kernel/deferred_flush.h"
 #include "lookaside/kernel/entries.h"
 #include "lookaside/kernel/local_tlb.h"
+#include "lookaside/machine/check_counters.h"
 #include "lookaside/replay/simulation.h"
 #include "lookaside/trace/trace_event.h"
 
@@ -52,7 +54,17 @@ void KernelWorld::Switch(uint32_t cpu, MmId mm) {
   Run(cpu, {.kind = OperationKind::kSwitch, .mm = mm});
 }
 
+void KernelWorld::TakeTicks(uint32_t cpu) {
+  EXPECT_TRUE(kernel_.TakeTicks(hardware_, CpuId(cpu)).ok());
+}
+
+void KernelWorld::Idle(uint32_t cpu, Cycles cycles) {
+  Cpu& thread = machine_->cpu(CpuId(cpu));
+  thread.IdleUntil(thread.clock() + cycles);
+}
+
 int64_t KernelWorld::Run(uint32_t cpu, const Operation& operation) {
+  TakeTicks(cpu);
   const auto result = kernel_.Run(hardware_, CpuId(cpu), operation);
   EXPECT_TRUE(result.ok()) << Message(result.status());
   return result.value_or(-1);
@@ -87,6 +99,7 @@ int64_t KernelWorld::Mprotect(uint32_t cpu, uint64_t page, uint64_t pages,
 }
 
 bool KernelWorld::Touch(uint32_t cpu, uint64_t page, bool write) {
+  TakeTicks(cpu);
   const TraceEvent event{.address = AddressOf(page),
                          .size = 8,
                          .kind = write ? EventKind::kStore : EventKind::kLoad};
@@ -137,6 +150,14 @@ std::optional<MmId> KernelWorld::OwnerOf(CpuId cpu, Pcid pcid) {
   return std::nullopt;
 }
 
+bool KernelWorld::IsDeferred(CpuId cpu, MmId mm, VirtPage page) const {
+  const VirtPage end(page.value() + 1);
+  return std::ranges::any_of(
+      kernel_.state().deferred, [&](const DeferredFlush& note) {
+        return note.awaiting.Has(cpu) && note.Overlaps(mm, page, end);
+      });
+}
+
 std::string KernelWorld::CheckTlbs(CpuId cpu) {
   const Topology& topology = machine_->topology();
   const Core* const core = machine_->used_core(topology.CoreOf(cpu));
@@ -148,7 +169,7 @@ std::string KernelWorld::CheckTlbs(CpuId cpu) {
       const AddressSpaceTag& tag = core->contexts.Resolve(entry.context);
       if (tag.thread != topology.ThreadOf(cpu)) continue;
       const std::optional<MmId> mm = OwnerOf(cpu, tag.pcid);
-      if (!mm) continue;
+      if (!mm || IsDeferred(cpu, *mm, entry.page)) continue;
       const auto now = Lookup(*mm, entry.page.value());
       const auto say = [&](std::string_view what) {
         return fmt::format("cpu {} {} mm {} page {:#x}: {}", cpu.value(),
@@ -253,6 +274,9 @@ std::string KernelWorld::FindInconsistent() {
     if (!state.objects.Has(i)) continue;
     for (const auto& [offset, frame] : state.objects[i].pages) ++held[frame];
   }
+  for (const DeferredFlush& note : state.deferred) {
+    for (const FrameNumber page : note.pages) ++held[state.frames.HeadOf(page)];
+  }
   uint64_t used = tables.size();
   for (const FrameNumber frame : state.frames.All()) {
     const FrameTable::Use& use = state.frames.UseOf(frame);
@@ -280,7 +304,18 @@ std::string KernelWorld::FindInconsistent() {
   return "";
 }
 
+std::string KernelWorld::FindViolation() const {
+  const CheckCounters& checks = machine_->checks();
+  if (checks.violations() == 0) return "";
+  const CheckExample& example = checks.examples.front();
+  return fmt::format("{}: cpu {} page {:#x} after {}", Name(example.check),
+                     example.cpu.value(), example.page.value(),
+                     example.operation);
+}
+
 std::string KernelWorld::FindProblem() {
+  const std::string violation = FindViolation();
+  if (!violation.empty()) return violation;
   std::string problem = FindStale();
   return problem.empty() ? FindInconsistent() : problem;
 }

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "lookaside/base/address.h"
+#include "lookaside/base/cycles.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/config/sim_config.h"
 #include "lookaside/kernel/bare_metal.h"
@@ -34,6 +36,10 @@ class KernelWorld {
 
   MmId NewMm() { return *kernel_.CreateMm(hardware_, NodeId(0)); }
   void Switch(uint32_t cpu, MmId mm);
+
+  // Ticks that are due by the CPU's clock; Run and Touch begin with them.
+  void TakeTicks(uint32_t cpu);
+  void Idle(uint32_t cpu, Cycles cycles);
 
   // Runs the operation, and expects that the simulation can go on.
   int64_t Run(uint32_t cpu, const Operation& operation);
@@ -59,9 +65,13 @@ class KernelWorld {
   std::string FindStale();
   // Frames, uses, entries and mappings agree.
   std::string FindInconsistent();
+  // What the machine's own checks have found.
+  std::string FindViolation() const;
   std::string FindProblem();
 
  private:
+  // Whether the CPU may have the page until its next tick.
+  bool IsDeferred(CpuId cpu, MmId mm, VirtPage page) const;
   std::string CheckTlbs(CpuId cpu);
   std::string CheckPsc(CpuId cpu);
   // The address space whose entries a PCID of the CPU holds, if they would be
