@@ -61,6 +61,13 @@ class CpuSet {
     return *this;
   }
 
+  CpuSet& operator&=(const CpuSet& other) {
+    if (words_.size() > other.words_.size()) words_.resize(other.words_.size());
+    for (size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];
+    Trim();
+    return *this;
+  }
+
   // Calls visit(CpuId) for each member; `visit` may change a copy, not this.
   template <typename Visit>
   void ForEach(Visit visit) const {

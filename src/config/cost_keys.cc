@@ -106,6 +106,12 @@ void AddKernelCosts(SimRows& rows) {
                            "Waiting for a device to read a page");
   AddCost<&C::context_switch>(rows, "context_switch",
                               "Switching tasks, writes of CR3 excluded");
+  AddCost<&C::abis_insert>(rows, "abis_insert",
+                           "Filling a TLB entry through a second mapping at a "
+                           "fault, under abis");
+  AddCost<&C::abis_check>(rows, "abis_check",
+                          "Telling from one entry which threads may have it, "
+                          "under abis");
   AddCost<&C::latr_save>(rows, "latr_save",
                          "Leaving a flush to other threads' ticks, under latr");
   AddCost<&C::latr_sweep>(rows, "latr_sweep",

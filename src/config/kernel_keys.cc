@@ -95,9 +95,10 @@ void AddKernelKeys(SimRows& rows) {
       "kernel.flush.policy",
       "When a flush is full: always, above active entries >> shift, above the "
       "ceiling, or never. The ceiling too, but: early_ack acknowledges before "
-      "the flush where no table is freed; latr leaves munmap, MADV_DONTNEED "
-      "and "
-      "NUMA hints to others' next tick. bound is no policy but a yardstick: never "
+      "the flush where no table is freed; abis spares threads that accessed "
+      "bits tell cannot have the pages; latr leaves munmap, MADV_DONTNEED and "
+      "NUMA hints to others' next tick. bound is no policy but a yardstick: "
+      "never "
       "full, at the cost of full flushes where those are cheaper. auto: the "
       "version's");
   AddOptional<&K::flush_ceiling>(

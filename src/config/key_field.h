@@ -58,8 +58,8 @@ inline constexpr std::string_view kWordsOf<KernelVersion>[] = {
     "linux_4.14", "linux_5.13", "linux_6.15"};
 template <>
 inline constexpr std::string_view kWordsOf<FlushPolicyKind>[] = {
-    "auto",       "always_full", "shift", "ceiling",
-    "never_full", "early_ack",   "latr",  "bound"};
+    "auto",      "always_full", "shift", "ceiling", "never_full",
+    "early_ack", "abis",        "latr",  "bound"};
 template <>
 inline constexpr std::string_view kWordsOf<ReplayPlacement>[] = {
     "recorded", "pack", "spread", "round_robin"};

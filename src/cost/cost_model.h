@@ -62,6 +62,8 @@ struct CostConfig {
   CostAmount page_copy;    // copying 4 KiB
   CostAmount major_fault;  // waiting for a device to read a page
   CostAmount context_switch;  // the scheduler, without CR3 writes
+  CostAmount abis_insert;     // filling a TLB entry by a second mapping
+  CostAmount abis_check;      // telling from an entry who may have it
   CostAmount latr_save;       // leaving a flush to others' ticks
   CostAmount latr_sweep;      // finding one flush that was left
 
@@ -96,6 +98,8 @@ struct CostModel {
   Cycles page_copy;
   Cycles major_fault;
   Cycles context_switch;
+  Cycles abis_insert;
+  Cycles abis_check;
   Cycles latr_save;
   Cycles latr_sweep;
 

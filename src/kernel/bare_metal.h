@@ -16,6 +16,7 @@
 #include "lookaside/base/cycles.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/cost/cost_ledger.h"
+#include "lookaside/machine/cpu.h"
 #include "lookaside/machine/interrupts.h"
 #include "lookaside/machine/machine.h"
 #include "lookaside/machine/step_frame.h"
@@ -70,6 +71,11 @@ class BareMetal {
   // Every change of an entry that the kernel makes.
   void WritePte(PhysAddr entry, Pte value) {
     machine_.memory().tables.Write(entry, value);
+  }
+
+  // See Machine::Insert.
+  void Insert(CpuId cpu, const Insertion& insertion) {
+    machine_.Insert(cpu, insertion);
   }
 
   void SendIpi(CpuId from, const CpuSet& targets, uint32_t payload) {

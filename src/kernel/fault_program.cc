@@ -13,6 +13,7 @@
 #include "lookaside/base/status.h"
 #include "lookaside/kernel/deferred_steps.h"
 #include "lookaside/kernel/entries.h"
+#include "lookaside/kernel/entry_holder.h"
 #include "lookaside/kernel/fault_steps.h"
 #include "lookaside/kernel/page_frames.h"
 #include "lookaside/kernel/programs.h"
@@ -208,10 +209,12 @@ StepResult SetEntry(KernelContext& k, StepFrame& frame) {
   const Vma& vma = VmaOf(k, locals);
   const PageSize size = locals.large ? PageSize::k2M : PageSize::k4K;
   // Linux marks the page of a write fault dirty at once.
-  const Pte leaf =
+  Pte leaf =
       Pte::Leaf(locals.frame, size, PermissionsOf(vma.attributes.protection))
           .WithAccessed(true)
           .WithDirty(locals.write);
+  if (k.rules().tracks_holders)
+    leaf = InsertPrivate(k, locals.mm, locals.page(), leaf);
   const VirtPage page = AlignDown(locals.page(), size);
   const absl::Status entered = EnterLeaf(k, locals.mm, page, size, leaf);
   if (!entered.ok()) return k.Fail(entered);

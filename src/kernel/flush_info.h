@@ -6,6 +6,7 @@
 #define LOOKASIDE_KERNEL_FLUSH_INFO_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "lookaside/base/address.h"
 #include "lookaside/base/cpu_set.h"
@@ -58,12 +59,13 @@ struct FlushPayload {
   FlushInfo info;
   CpuId initiator;
   bool early_ack = false;
-  bool may_defer = false;  // FlushRequest::may_defer
-  bool defer = false;      // FlushPlan::defer
-  uint32_t gather = 0;     // whose pages wait, if it may be deferred
-  uint32_t vector = 0;     // 3.4: its slot
-  CpuSet targets;          // whom it concerns, before the filter
-  CpuSet awaiting;         // who has not acknowledged
+  bool may_defer = false;           // FlushRequest::may_defer
+  bool defer = false;               // FlushPlan::defer
+  uint32_t gather = 0;              // whose pages wait, if it may be deferred
+  std::optional<CpuSet> holders{};  // who may have it; nothing: anyone
+  uint32_t vector = 0;              // 3.4: its slot
+  CpuSet targets;                   // whom it concerns, before the filter
+  CpuSet awaiting;                  // who has not acknowledged
   Cycles latest;  // when the last acknowledgement reached the initiator
 
   void AddTo(Digest& digest) const {
@@ -73,6 +75,8 @@ struct FlushPayload {
     digest.Add(may_defer);
     digest.Add(defer);
     digest.Add(gather);
+    digest.Add(holders.has_value());
+    if (holders) holders->AddTo(digest);
     digest.Add(vector);
     targets.AddTo(digest);
     awaiting.AddTo(digest);

@@ -40,13 +40,6 @@ StepResult FlushHere(KernelContext& k, StepFrame& frame) {
   return concerns ? CallFlushFunc(k, frame) : StepResult::Next();
 }
 
-StepResult ReadCpumask(KernelContext& k, StepFrame& frame) {
-  FlushPayload& payload = PayloadOf(k, frame);
-  payload.targets = k.kernel.mm(payload.info.mm).cpumask;
-  payload.targets.Remove(k.cpu);
-  return StepResult::Next();
-}
-
 // should_flush_tlb of 6.15; 5.13 asks for laziness alone.
 bool MustTell(KernelContext& k, const FlushInfo& info, CpuId target) {
   const KernelRules& rules = k.rules();
@@ -151,6 +144,10 @@ constexpr KernelStep kBumpGenStep = {.name = "bump_gen",
                                      .fence = StepFence::kFull,
                                      .text = "tlb_gen + 1 is this flush's",
                                      .run = &BumpGen};
+constexpr KernelStep kPrivateStep = {
+    .name = "private",
+    .text = "abis: if only this CPU may have it: plan, flush here, return",
+    .run = &FlushPrivate};
 constexpr KernelStep kPlanStep = {
     .name = "plan",
     .text = "the policy chooses single pages or all",
@@ -159,11 +156,12 @@ constexpr KernelStep kFlushHereStep = {
     .name = "flush_here",
     .text = "if this CPU has it loaded: call flush_tlb_func",
     .run = &FlushHere};
-constexpr KernelStep kReadCpumaskStep = {.name = "read_cpumask",
-                                         .cell = kCellCpumask,
-                                         .access = StepAccess::kRead,
-                                         .text = "targets: its other CPUs",
-                                         .run = &ReadCpumask};
+constexpr KernelStep kReadCpumaskStep = {
+    .name = "read_cpumask",
+    .cell = kCellCpumask,
+    .access = StepAccess::kRead,
+    .text = "targets: its other CPUs; abis: those that may have it",
+    .run = &ReadCpumask};
 constexpr KernelStep kDeferStep = {
     .name = "defer",
     .cell = kCellDeferred,
@@ -200,9 +198,11 @@ constexpr KernelStep kFlush414[] = {
     kBumpGenStep, kPlanStep, kFlushHereStep, kReadCpumaskStep,
     kDeferStep,   kSendStep, kWaitStep,      kFinishStep};
 constexpr KernelStep kFlush513[] = {
-    kBumpGenStep, kPlanStep,      kReadCpumaskStep, kLazyFilterStep, kDeferStep,
-    kSendStep,    kFlushHereStep, kWaitStep,        kFinishStep};
+    kPrivateStep,    kBumpGenStep, kPlanStep, kReadCpumaskStep,
+    kLazyFilterStep, kDeferStep,   kSendStep, kFlushHereStep,
+    kWaitStep,       kFinishStep};
 constexpr KernelStep kFlush615[] = {
+    kPrivateStep,
     kBumpGenStep,
     kPlanStep,
     kReadCpumaskStep,

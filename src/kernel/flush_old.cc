@@ -27,13 +27,6 @@ StepResult FlushHere(KernelContext& k, StepFrame& frame) {
   return StepResult::Next();
 }
 
-StepResult ReadCpumask(KernelContext& k, StepFrame& frame) {
-  FlushPayload& payload = PayloadOf(k, frame);
-  payload.targets = k.kernel.mm(payload.info.mm).cpumask;
-  payload.targets.Remove(k.cpu);
-  return StepResult::Next();
-}
-
 // Vectors are dealt to CPUs in turn; a lock is needed where CPUs share one.
 StepResult LockVector(KernelContext& k, StepFrame& frame) {
   FlushPayload& payload = PayloadOf(k, frame);
@@ -77,6 +70,10 @@ StepResult FlushFunc(KernelContext& k, StepFrame& frame) {
   return StepResult::Next();
 }
 
+constexpr KernelStep kPrivateStep = {
+    .name = "private",
+    .text = "abis: if only this CPU may have it: plan, flush here, return",
+    .run = &FlushPrivate};
 constexpr KernelStep kPlanStep = {
     .name = "plan",
     .text = "the policy chooses single pages or all",
@@ -87,11 +84,12 @@ constexpr KernelStep kFlushHereStep = {
         "if this CPU runs the address space: INVLPG each page, or reload "
         "CR3; if lazily: leave_mm",
     .run = &FlushHere};
-constexpr KernelStep kReadCpumaskStep = {.name = "read_cpumask",
-                                         .cell = kCellCpumask,
-                                         .access = StepAccess::kRead,
-                                         .text = "targets: its other CPUs",
-                                         .run = &ReadCpumask};
+constexpr KernelStep kReadCpumaskStep = {
+    .name = "read_cpumask",
+    .cell = kCellCpumask,
+    .access = StepAccess::kRead,
+    .text = "targets: its other CPUs; abis: those that may have it",
+    .run = &ReadCpumask};
 constexpr KernelStep kDeferStep = {
     .name = "defer",
     .cell = kCellDeferred,
@@ -118,6 +116,7 @@ constexpr KernelStep kFinishStep = {
     .name = "finish", .text = "return", .run = &Finish};
 
 constexpr KernelStep kFlush34[] = {
+    kPrivateStep,
     kPlanStep,
     kFlushHereStep,
     kReadCpumaskStep,
@@ -137,9 +136,9 @@ constexpr KernelStep kFlush34[] = {
      .text = "give the vector back",
      .run = &UnlockVector},
     kFinishStep};
-constexpr KernelStep kFlush36[] = {kPlanStep,  kFlushHereStep, kReadCpumaskStep,
-                                   kDeferStep, kSendStep,      kWaitStep,
-                                   kFinishStep};
+constexpr KernelStep kFlush36[] = {kPrivateStep,     kPlanStep,  kFlushHereStep,
+                                   kReadCpumaskStep, kDeferStep, kSendStep,
+                                   kWaitStep,        kFinishStep};
 constexpr KernelStep kFunc[] = {
     {.name = "check_mm",
      .cell = kCellLoadedMm,

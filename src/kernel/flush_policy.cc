@@ -103,6 +103,7 @@ std::unique_ptr<FlushPolicy> MakeFlushPolicy(const KernelRules& rules) {
       return std::make_unique<NeverFull>();
     case FlushPolicyKind::kCeiling:
     case FlushPolicyKind::kEarlyAck:
+    case FlushPolicyKind::kAbis:
     case FlushPolicyKind::kLatr:
       return std::make_unique<Ceiling>(rules.ceiling, rules.policy);
   }

@@ -60,10 +60,19 @@ class FlushPolicy {
   virtual std::unique_ptr<FlushPolicy> Clone() const = 0;
 };
 
-// Whether kernels of the two policies differ in nothing but their plans: they
-// do the same as long as their plans are the same.
+// Whether kernels of the two policies differ in nothing but their plans, and
+// ask for the same flushes whatever the plans: they do the same as long as
+// their plans are the same.
 constexpr bool DifferInPlansAlone(FlushPolicyKind a, FlushPolicyKind b) {
-  return (a == FlushPolicyKind::kBound) == (b == FlushPolicyKind::kBound);
+  constexpr auto kPlain = [](FlushPolicyKind kind) {
+    return kind == FlushPolicyKind::kAlwaysFull ||
+           kind == FlushPolicyKind::kShift ||
+           kind == FlushPolicyKind::kCeiling ||
+           kind == FlushPolicyKind::kNeverFull ||
+           kind == FlushPolicyKind::kEarlyAck;
+  };
+  if (a == FlushPolicyKind::kBound) return b == a;
+  return kPlain(a) && kPlain(b);
 }
 
 // The policy that the rules name.

@@ -5,6 +5,7 @@
 
 #include "lookaside/base/check.h"
 #include "lookaside/kernel/deferred_steps.h"
+#include "lookaside/kernel/local_tlb.h"
 #include "lookaside/pagetable/page_table.h"
 
 namespace lookaside {
@@ -59,15 +60,17 @@ StepResult CallFlush(KernelContext& k, const FlushInfo& info) {
   return k.Call(KernelProgram::kFlushTlbMmRange, FlushLocals{index, 0});
 }
 
-StepResult CallFlushDeferrable(KernelContext& k, const FlushInfo& info,
-                               uint32_t gather) {
+StepResult CallFlushOfGather(KernelContext& k, const FlushInfo& info,
+                             uint32_t index) {
+  const MmuGather& gather = k.kernel.gathers[index];
   FlushPayload payload;
   payload.info = info;
   payload.initiator = k.cpu;
-  payload.may_defer = true;
-  payload.gather = gather;
-  const uint32_t index = k.kernel.payloads.Add(payload);
-  return k.Call(KernelProgram::kFlushTlbMmRange, FlushLocals{index, 0});
+  payload.may_defer = gather.may_defer();
+  payload.gather = index;
+  if (k.rules().tracks_holders) payload.holders = gather.holders();
+  return k.Call(KernelProgram::kFlushTlbMmRange,
+                FlushLocals{k.kernel.payloads.Add(payload), 0});
 }
 
 StepResult CallFlushPage(KernelContext& k, MmId mm, VirtPage page) {
@@ -97,6 +100,35 @@ StepResult Plan(KernelContext& k, StepFrame& frame) {
   info.all = plan.full;
   payload.defer = plan.defer;
   payload.early_ack = plan.early_ack && !info.freed_tables;
+  return StepResult::Next();
+}
+
+// Without a generation of its own: others have nothing to catch up with.
+StepResult FlushPrivate(KernelContext& k, StepFrame& frame) {
+  const FlushPayload& payload = PayloadOf(k, frame);
+  if (!payload.holders) return StepResult::Next();
+  CpuSet others = *payload.holders;
+  others.Remove(k.cpu);
+  const TlbState& tlb = k.tlb();
+  if (!others.empty() || tlb.loaded_mm != payload.info.mm || tlb.is_lazy) {
+    return StepResult::Next();
+  }
+  Plan(k, frame);
+  FlushLoaded(k, payload.info, payload.info.all, /*remote=*/false);
+  CpuSet spared = k.kernel.mm(payload.info.mm).cpumask;
+  spared.Remove(k.cpu);
+  k.flushes().ipis_avoided += spared.size();
+  return Finish(k, frame);
+}
+
+StepResult ReadCpumask(KernelContext& k, StepFrame& frame) {
+  FlushPayload& payload = PayloadOf(k, frame);
+  payload.targets = k.kernel.mm(payload.info.mm).cpumask;
+  payload.targets.Remove(k.cpu);
+  if (!payload.holders) return StepResult::Next();
+  const size_t before = payload.targets.size();
+  payload.targets &= *payload.holders;
+  k.flushes().ipis_avoided += before - payload.targets.size();
   return StepResult::Next();
 }
 

@@ -31,10 +31,10 @@ struct FlushFuncLocals {
 // A frame that flushes what `info` says and returns when no CPU can use what
 // it was about.
 StepResult CallFlush(KernelContext& k, const FlushInfo& info);
-// Where the policy wishes, others may flush later; the pages of `gather` wait
-// for them.
-StepResult CallFlushDeferrable(KernelContext& k, const FlushInfo& info,
-                               uint32_t gather);
+// The same for what a gather has cleared: it knows who may have it and whether
+// others may flush later; then its pages wait for them.
+StepResult CallFlushOfGather(KernelContext& k, const FlushInfo& info,
+                             uint32_t gather);
 // One page of `mm` (flush_tlb_page).
 StepResult CallFlushPage(KernelContext& k, MmId mm, VirtPage page);
 
@@ -44,6 +44,10 @@ namespace flush_steps {
 
 // Decides what is flushed (FlushPolicy), and counts the request.
 StepResult Plan(KernelContext& k, StepFrame& frame);
+// Flushes here and is done, if only this CPU may have it.
+StepResult FlushPrivate(KernelContext& k, StepFrame& frame);
+// Targets: the other CPUs of the cpumask that may have it.
+StepResult ReadCpumask(KernelContext& k, StepFrame& frame);
 // Leaves the targets a note, where the plan says so.
 StepResult Defer(KernelContext& k, StepFrame& frame);
 // Sends interrupts to whom the filter left.

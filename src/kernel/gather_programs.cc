@@ -121,10 +121,7 @@ StepResult FlushGather(KernelContext& k, StepFrame& frame) {
       info.vm_flags = FlushInfo::kHugetlb;
     }
   }
-  if (gather.may_defer()) {
-    return CallFlushDeferrable(k, info, frame.As<GatherLocals>().gather);
-  }
-  return CallFlush(k, info);
+  return CallFlushOfGather(k, info, frame.As<GatherLocals>().gather);
 }
 
 // What waits for a deferred flush is no longer there.

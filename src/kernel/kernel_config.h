@@ -36,6 +36,7 @@ enum class FlushPolicyKind : uint8_t {
   kCeiling,
   kNeverFull,
   kEarlyAck,  // the ceiling, acknowledged before the flush where that is safe
+  kAbis,      // the ceiling, to those alone that accessed bits say may have it
   kLatr,      // the ceiling here; others at their next tick or context switch
   // No kernel: never full, and charged the cheaper of the pages and one write
   // of CR3. What any policy's cost can be read as a distance from.

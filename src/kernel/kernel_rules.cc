@@ -87,6 +87,7 @@ KernelRules KernelRules::From(const KernelConfig& config,
   rules.gather_tracks_range = version >= kLinux4_14;
   rules.mprotect_skips_widening = version >= kLinux6_15;
   rules.flushes_only_changes = version >= kLinux3_17;
+  rules.tracks_holders = rules.policy == FlushPolicyKind::kAbis;
   rules.tick = CyclesFromNs(uint64_t{config.tick_us} * 1000, machine.mhz);
   rules.unfixed = config.unfixed;
   return rules;

@@ -50,6 +50,8 @@ struct KernelRules {
   bool gather_tracks_range = true;
   // 5.19: mprotect flushes only entries whose old copies allow too much.
   bool mprotect_skips_widening = true;
+  // ABIS: entries tell which CPU's TLB alone may hold them (entry_holder.h).
+  bool tracks_holders = false;
   // Of scheduler ticks, which fall due on all CPUs at multiples of it.
   Cycles tick{1};
   // 3.8: a change of protection that changed no entry flushes nothing.

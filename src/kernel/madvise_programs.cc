@@ -3,6 +3,7 @@
 // madvise (Linux mm/madvise.c): DONTNEED, FREE, HUGEPAGE and NOHUGEPAGE.
 // COLLAPSE is in collapse_program.cc.
 #include "lookaside/kernel/entries.h"
+#include "lookaside/kernel/entry_holder.h"
 #include "lookaside/kernel/page_frames.h"
 #include "lookaside/kernel/programs.h"
 #include "lookaside/kernel/range_steps.h"
@@ -37,9 +38,11 @@ StepResult MarkFree(KernelContext& k, StepFrame& frame) {
     const FrameTable::Use& use = k.kernel.frames.UseOf(entry->pte.frame());
     if (use.references != 1) continue;  // shared pages are not the caller's
     k.kernel.lazily_freed.insert(k.kernel.frames.HeadOf(entry->pte.frame()));
-    k.hardware.WritePte(entry->address,
-                        entry->pte.WithDirty(false).WithAccessed(false));
-    gather.Cleared(entry->page, entry->size());
+    // Accessed tells nothing about holders from here on.
+    k.hardware.WritePte(
+        entry->address,
+        WithoutHolder(entry->pte).WithDirty(false).WithAccessed(false));
+    gather.Cleared(entry->page, entry->size(), HolderOf(k, entry->pte));
     if (k.split) return StepResult::Again();
   }
   return StepResult::Next();

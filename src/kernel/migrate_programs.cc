@@ -8,6 +8,7 @@
 // is flushed everywhere, and only then copied. Pages that several entries map,
 // and large ones, are passed over.
 #include "lookaside/kernel/entries.h"
+#include "lookaside/kernel/entry_holder.h"
 #include "lookaside/kernel/page_exchange.h"
 #include "lookaside/kernel/page_frames.h"
 #include "lookaside/kernel/programs.h"
@@ -32,7 +33,7 @@ StepResult Hint(KernelContext& k, StepFrame& frame) {
     if (!entry->pte.present()) continue;
     k.Work(k.costs().pte);
     k.hardware.WritePte(entry->address, ProtNone(entry->pte));
-    gather.Cleared(entry->page, entry->size());
+    gather.Cleared(entry->page, entry->size(), HolderOf(k, entry->pte));
     if (k.split) return StepResult::Again();
   }
   return StepResult::Next();

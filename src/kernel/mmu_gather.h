@@ -16,11 +16,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "lookaside/base/address.h"
+#include "lookaside/base/cpu_set.h"
 #include "lookaside/base/digest.h"
+#include "lookaside/base/ids.h"
 #include "lookaside/kernel/mm_id.h"
 #include "lookaside/pagetable/page_table.h"
 
@@ -45,8 +48,14 @@ class MmuGather {
   bool freed_tables() const { return freed_tables_; }
   bool hugetlb() const { return hugetlb_; }
 
-  // An entry was cleared or weakened that mapped the page of `size`.
-  void Cleared(VirtPage page, PageSize size) {
+  // An entry was cleared or weakened that mapped the page of `size`, and that
+  // only `holder` may have; nobody named: any CPU.
+  void Cleared(VirtPage page, PageSize size, std::optional<CpuId> holder) {
+    if (holder) {
+      holders_.Add(*holder);
+    } else {
+      anyone_ = true;
+    }
     need_flush_ = true;
     first_ = std::min(first_, page);
     end_ = std::max(end_, VirtPage(page.value() + PagesIn(size)));
@@ -58,7 +67,7 @@ class MmuGather {
   // paging-structure caches.
   void AddTable(const UnhookedTable& table) {
     const VirtPage page = std::max(table.page, asked_first_);
-    freed_tables_ = need_flush_ = true;
+    freed_tables_ = need_flush_ = anyone_ = true;
     first_ = std::min(first_, page);
     end_ = std::max(end_, VirtPage(page.value() + 1));
     smallest_ = std::min(smallest_, PageSize::k2M);
@@ -69,7 +78,13 @@ class MmuGather {
   void set_may_defer() { may_defer_ = true; }
   bool may_defer() const { return may_defer_ && !fullmm_ && !freed_tables_; }
   // Another gather is at work on the same entries: flush everything.
-  void FlushAll() { fullmm_ = freed_tables_ = need_flush_ = true; }
+  void FlushAll() { fullmm_ = freed_tables_ = need_flush_ = anyone_ = true; }
+
+  // Who may have what was cleared; nothing: anyone.
+  std::optional<CpuSet> holders() const {
+    if (anyone_ || fullmm_) return std::nullopt;
+    return holders_;
+  }
 
   // What to flush: what was cleared, or what was asked for.
   VirtPage first(bool tracked) const { return tracked ? first_ : asked_first_; }
@@ -82,7 +97,8 @@ class MmuGather {
   std::vector<UnhookedTable> TakeTables() { return std::move(tables_); }
   // After a flush: what it holds may be freed.
   void Reset() {
-    need_flush_ = freed_tables_ = false;
+    need_flush_ = freed_tables_ = anyone_ = false;
+    holders_.Clear();
     first_ = VirtPage(~uint64_t{0});
     end_ = VirtPage(0);
     smallest_ = PageSize::k1G;
@@ -99,6 +115,8 @@ class MmuGather {
     digest.Add(freed_tables_);
     digest.Add(hugetlb_);
     digest.Add(may_defer_);
+    digest.Add(anyone_);
+    holders_.AddTo(digest);
     digest.Add(first_);
     digest.Add(end_);
     digest.Add(smallest_);
@@ -118,6 +136,8 @@ class MmuGather {
   bool freed_tables_ = false;
   bool hugetlb_ = false;
   bool may_defer_ = false;
+  bool anyone_ = false;  // may have some of it
+  CpuSet holders_;
   VirtPage first_{~uint64_t{0}};
   VirtPage end_{0};
   PageSize smallest_ = PageSize::k1G;

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "lookaside/kernel/entries.h"
+#include "lookaside/kernel/entry_holder.h"
 #include "lookaside/kernel/flush_steps.h"
 #include "lookaside/kernel/page_frames.h"
 #include "lookaside/kernel/programs.h"
@@ -104,7 +105,7 @@ StepResult Change(KernelContext& k, StepFrame& frame) {
     ++locals.changed;
     if (changed != entry->pte) k.hardware.WritePte(entry->address, changed);
     if (NeedsFlush(entry->pte, changed)) {
-      gather.Cleared(entry->page, entry->size());
+      gather.Cleared(entry->page, entry->size(), HolderOf(k, entry->pte));
     }
     if (k.split) return StepResult::Again();
   }

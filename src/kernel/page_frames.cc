@@ -3,6 +3,7 @@
 
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
+#include "lookaside/kernel/entry_holder.h"
 #include "lookaside/kernel/entry_use.h"
 
 namespace lookaside {
@@ -73,7 +74,7 @@ void ZapEntry(KernelContext& k, MmId mm, const EntryRef& entry,
   k.Work(k.costs().pte);
   const std::optional<FrameNumber> frame = ClearEntry(k, mm, entry);
   if (!frame) return;
-  gather.Cleared(entry.page, entry.size());
+  gather.Cleared(entry.page, entry.size(), HolderOf(k, entry.pte));
   gather.AddPage(*frame);
 }
 

@@ -7,6 +7,7 @@
 #define LOOKASIDE_MACHINE_CPU_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "lookaside/base/address.h"
 #include "lookaside/base/cycles.h"
@@ -16,6 +17,7 @@
 #include "lookaside/machine/cpu_counters.h"
 #include "lookaside/machine/interrupts.h"
 #include "lookaside/machine/step_frame.h"
+#include "lookaside/pagetable/pte.h"
 #include "lookaside/tlb/tlb_entry.h"
 
 namespace lookaside {
@@ -27,6 +29,20 @@ struct AddressSpace {
   Vpid vpid;
 
   friend bool operator==(const AddressSpace&, const AddressSpace&) = default;
+};
+
+// An entry that software has written for one hardware thread alone.
+struct Insertion {
+  FrameNumber root;
+  VirtPage page;
+  Pte leaf;  // as written, accessed clear
+
+  void AddTo(Digest& digest) const {
+    digest.Add(root);
+    digest.Add(page);
+    digest.Add(leaf.bits());
+  }
+  friend bool operator==(const Insertion&, const Insertion&) = default;
 };
 
 class Cpu {
@@ -65,6 +81,12 @@ class Cpu {
   uint8_t translations_done() const { return translations_done_; }
   void set_translations_done(uint8_t done) { translations_done_ = done; }
 
+  // The event played next fills it, if the leaf is still that.
+  const std::optional<Insertion>& insertion() const { return insertion_; }
+  void set_insertion(const std::optional<Insertion>& insertion) {
+    insertion_ = insertion;
+  }
+
   // Between HLT and the next interrupt or context.
   bool halted() const { return halted_; }
   void set_halted(bool halted) { halted_ = halted; }
@@ -88,6 +110,8 @@ class Cpu {
     digest.Add(space_.pcid);
     digest.Add(space_.vpid);
     digest.Add(translations_done_);
+    digest.Add(insertion_.has_value());
+    if (insertion_) insertion_->AddTo(digest);
     digest.Add(halted_);
     digest.Add(interrupts_off_);
     interrupts_.AddTo(digest);
@@ -104,6 +128,7 @@ class Cpu {
   TlbContext tlb_context_;
   TreeId tree_;  // of space_.root
   uint8_t translations_done_ = 0;
+  std::optional<Insertion> insertion_;
   bool halted_ = false;
   bool interrupts_off_ = false;
   PendingInterrupts interrupts_;

@@ -6,6 +6,8 @@
 
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
+#include "lookaside/pagetable/page_table.h"
+#include "lookaside/pagetable/pte.h"
 #include "lookaside/tlb/validate_tlb.h"
 
 namespace lookaside {
@@ -87,17 +89,56 @@ Machine::AccessResult Machine::Access(CpuId cpu,
                                       std::span<const TraceEvent> events,
                                       Pacing pacing) {
   MarkStale();
+  size_t inserted = 0;
+  if (const auto leaf = TakeInsertion(cpu); leaf && !events.empty()) {
+    AccessPath path(Resources(cpu, pacing));
+    inserted = path.Play(events.first(1));
+    EndInsertion(*leaf);
+    if (path.fault()) return {inserted, path.fault()};
+    MarkStale();
+  }
   AccessPath path(Resources(cpu, pacing));
-  const size_t consumed = path.Play(events);
+  const size_t consumed = inserted + path.Play(events.subspan(inserted));
   return {consumed, path.fault()};
+}
+
+void Machine::Insert(CpuId cpu_id, const Insertion& insertion) {
+  LOOKASIDE_DCHECK(!insertion.leaf.accessed());
+  cpu(cpu_id).set_insertion(insertion);
+}
+
+std::optional<PhysAddr> Machine::TakeInsertion(CpuId cpu_id) {
+  Cpu& thread = cpu(cpu_id);
+  if (!thread.insertion()) return std::nullopt;
+  const Insertion insertion = *thread.insertion();
+  thread.set_insertion(std::nullopt);
+  if (thread.space().root != insertion.root) return std::nullopt;
+  const PageTable table(insertion.root,
+                        static_cast<int>(config_.paging.levels));
+  const auto now = table.Lookup(memory_.tables, insertion.page);
+  if (!now || now->leaf.pte != insertion.leaf) return std::nullopt;
+  return now->leaf.address;
+}
+
+// Nothing came between: only this thread can have walked to it.
+void Machine::EndInsertion(PhysAddr leaf) {
+  memory_.tables.Write(leaf, memory_.tables.Read(leaf).WithAccessed(false));
 }
 
 Machine::AccessResult Machine::AccessRuns(CpuId cpu, std::span<PageRun> runs,
                                           Pacing pacing) {
   LOOKASIDE_DCHECK(folding_is_exact());
   MarkStale();
+  size_t inserted = 0;
+  if (const auto leaf = TakeInsertion(cpu); leaf && !runs.empty()) {
+    AccessPath path(Resources(cpu, pacing));
+    inserted = path.Play(runs.front()) ? 1 : 0;
+    EndInsertion(*leaf);
+    if (path.fault()) return {inserted, path.fault()};
+    MarkStale();
+  }
   AccessPath path(Resources(cpu, pacing));
-  for (size_t i = 0; i < runs.size(); ++i) {
+  for (size_t i = inserted; i < runs.size(); ++i) {
     if (!path.Play(runs[i])) return {i, path.fault()};
   }
   return {runs.size(), std::nullopt};

@@ -118,6 +118,11 @@ class Machine {
   AccessResult AccessRuns(CpuId cpu, std::span<PageRun> runs, Pacing pacing);
   bool folding_is_exact() const;
 
+  // The next event of `cpu` fills the leaf as if through a second mapping:
+  // accessed stays clear in it, and so tells whether anyone has walked to it
+  // since. Nothing happens if the leaf is another by then.
+  void Insert(CpuId cpu, const Insertion& insertion);
+
   // MOV to CR3. The first one makes the hardware thread active: partitioned
   // arrays of its core are divided anew.
   void LoadContext(CpuId cpu, const AddressSpace& space, ContextLoad load);
@@ -170,6 +175,9 @@ class Machine {
   Core& core(CpuId cpu);
   PageTableLineCache& l3(CpuId cpu);
   AccessResources Resources(CpuId cpu, Pacing pacing);
+  // The leaf that an insertion is about, while nobody has walked to it.
+  std::optional<PhysAddr> TakeInsertion(CpuId cpu);
+  void EndInsertion(PhysAddr leaf);
   TlbContext TagsOf(CpuId cpu, const AddressSpace& space);
   void SetActive(CpuId cpu, bool active);
   void DropPage(CpuId cpu, const TlbContext& context, VirtPage page,

@@ -287,6 +287,12 @@ std::vector<Arm> Arms() {
                     "skylake-sp",
                     linux_version,
                     {{"kernel.flush.policy", "early_ack"}}});
+    arms.push_back({"abis_" + name,
+                    "skylake-sp",
+                    linux_version,
+                    {{"kernel.flush.policy", "abis"},
+                     {"paging.thp", "madvise"},
+                     {"kernel.kpti", "true"}}});
     arms.push_back({"latr_" + name,
                     "skylake-sp",
                     linux_version,
