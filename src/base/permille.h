@@ -24,6 +24,8 @@ class Permille {
 
   // This fraction of `whole`, rounded down.
   constexpr uint64_t Of(uint64_t whole) const {
+    // Mostly nothing, and then no division (BM_UniformRandom).
+    if (thousandths_ == 0) return 0;
     return whole * thousandths_ / kOne;
   }
   // `whole` less this fraction of it, rounded up.

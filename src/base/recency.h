@@ -49,15 +49,18 @@ class Recency {
     }
   }
 
+  uint32_t Youngest(uint32_t set) const {
+    return is_word() ? orders_[set].At(0) : Ring(set)[ways_].older;
+  }
   bool IsYoungest(uint32_t set, uint32_t way) const {
-    return way == (is_word() ? orders_[set].At(0) : Ring(set)[ways_].older);
+    return way == Youngest(set);
   }
   uint32_t Oldest(uint32_t set) const {
     return is_word() ? orders_[set].Oldest(ways_) : Ring(set)[ways_].younger;
   }
 
   // Makes the oldest way the most recently used, and returns it.
-  uint32_t TouchOldest(uint32_t set) {
+  [[gnu::always_inline]] uint32_t TouchOldest(uint32_t set) {
     if (is_word()) return orders_[set].TouchOldest(ways_);
     const uint32_t way = Oldest(set);
     Touch(set, way);

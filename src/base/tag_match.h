@@ -25,31 +25,56 @@ constexpr uint32_t TagOf(uint64_t key) {
   return static_cast<uint32_t>(key ^ (key >> 32)) | 1u;
 }
 
-// Bit i is set when tags[i] == tag, for i < 4 * kFours.
+// A tag to look for, made ready once for any number of searches.
+class WantedTag {
+ public:
+#ifdef __SSE2__
+  explicit WantedTag(uint32_t tag)
+      : four_(_mm_set1_epi32(static_cast<int>(tag))) {}
+  __m128i four() const { return four_; }
+
+ private:
+  __m128i four_;  // times the tag
+#else
+  explicit WantedTag(uint32_t tag) : tag_(tag) {}
+  uint32_t tag() const { return tag_; }
+
+ private:
+  uint32_t tag_;
+#endif
+};
+
+#ifdef __SSE2__
+[[gnu::always_inline]] inline __m128i EqualFour(const uint32_t* tags,
+                                                WantedTag wanted) {
+  const auto* at = reinterpret_cast<const __m128i*>(tags);
+  return _mm_cmpeq_epi32(_mm_loadu_si128(at), wanted.four());
+}
+#endif
+
+// Bit i is set when tags[i] is the wanted one, for i < 4 * kFours.
 template <uint32_t kFours>
-inline uint32_t MatchTagFours(const uint32_t* tags, uint32_t tag) {
+[[gnu::always_inline]] inline uint32_t MatchTagFours(const uint32_t* tags,
+                                                     WantedTag wanted) {
   static_assert(kFours == 1 || kFours == 2 || kFours == 4);
 #ifdef __SSE2__
-  const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
-  const auto equal = [&](uint32_t four) {
-    const auto* at = reinterpret_cast<const __m128i*>(tags + 4 * four);
-    return _mm_cmpeq_epi32(_mm_loadu_si128(at), wanted);
-  };
+  const __m128i first = EqualFour(tags, wanted);
   if constexpr (kFours == 1) {
-    return static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(equal(0))));
+    return static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(first)));
   } else if constexpr (kFours == 2) {
-    const __m128i both = _mm_packs_epi32(equal(0), equal(1));
+    const __m128i both = _mm_packs_epi32(first, EqualFour(tags + 4, wanted));
     return static_cast<uint32_t>(
         _mm_movemask_epi8(_mm_packs_epi16(both, _mm_setzero_si128())));
   } else {
-    const __m128i low = _mm_packs_epi32(equal(0), equal(1));
-    const __m128i high = _mm_packs_epi32(equal(2), equal(3));
+    const __m128i low = _mm_packs_epi32(first, EqualFour(tags + 4, wanted));
+    const __m128i high = _mm_packs_epi32(EqualFour(tags + 8, wanted),
+                                         EqualFour(tags + 12, wanted));
     return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
   }
 #else
   uint32_t matches = 0;
   for (uint32_t i = 0; i < 4 * kFours; ++i) {
-    matches |= static_cast<uint32_t>(tags[i] == tag) << i;
+    matches |= static_cast<uint32_t>(tags[i] == wanted.tag()) << i;
   }
   return matches;
 #endif
@@ -60,11 +85,12 @@ inline uint32_t MatchTagFours(const uint32_t* tags, uint32_t tag) {
 // REQUIRES: 1 <= count <= 64.
 [[gnu::always_inline]] inline uint64_t MatchTags(const uint32_t* tags,
                                                  uint32_t count, uint32_t tag) {
-  if (count == 4) return MatchTagFours<1>(tags, tag);
-  if (count == 8) return MatchTagFours<2>(tags, tag);
-  uint64_t matches = MatchTagFours<4>(tags, tag);
+  const WantedTag wanted(tag);
+  if (count == 4) return MatchTagFours<1>(tags, wanted);
+  if (count == 8) return MatchTagFours<2>(tags, wanted);
+  uint64_t matches = MatchTagFours<4>(tags, wanted);
   for (uint32_t i = kTagBlock; i < count; i += kTagBlock) {
-    matches |= uint64_t{MatchTagFours<4>(tags + i, tag)} << i;
+    matches |= uint64_t{MatchTagFours<4>(tags + i, wanted)} << i;
   }
   return matches & (~uint64_t{0} >> (64 - count));
 }

@@ -22,15 +22,23 @@ bool Permits(uint8_t flags, const WalkAccess& access) {
 }
 
 // Without a branch: FillPlain waits for it (BM_UniformRandom).
+constexpr unsigned FlagIf(bool on, TlbFlag bit) {
+  return static_cast<unsigned>(on) * bit;
+}
+
 uint8_t FlagsOf(const WalkResult& walk) {
-  const auto flag = [](bool on, TlbFlag bit) {
-    return static_cast<unsigned>(on) * bit;
-  };
-  return static_cast<uint8_t>(
-      flag(walk.permissions.writable, kTlbWritable) |
-      flag(walk.permissions.user, kTlbUser) |
-      flag(walk.permissions.nx, kTlbNoExecute) | flag(walk.dirty, kTlbDirty) |
-      flag(walk.stale, kTlbStale) | flag(walk.global, kTlbGlobal));
+  return static_cast<uint8_t>(FlagIf(walk.permissions.writable, kTlbWritable) |
+                              FlagIf(walk.permissions.user, kTlbUser) |
+                              FlagIf(walk.permissions.nx, kTlbNoExecute) |
+                              FlagIf(walk.dirty, kTlbDirty) |
+                              FlagIf(walk.stale, kTlbStale) |
+                              FlagIf(walk.global, kTlbGlobal));
+}
+
+uint8_t FlagsOf(const PlainWalk& walk) {
+  return static_cast<uint8_t>(kTlbUser | FlagIf(walk.writable, kTlbWritable) |
+                              FlagIf(walk.nx, kTlbNoExecute) |
+                              FlagIf(walk.dirty, kTlbDirty));
 }
 
 // Whether the entry gives nothing that the tree does not.
@@ -52,6 +60,12 @@ WalkAccess UserAccess(AccessSide side, bool write) {
   return {.write = write, .user = true, .fetch = side == AccessSide::kInst};
 }
 
+bool HasPlainMisses(const AccessResources& resources, AccessSide side) {
+  return resources.core.tlb.has_plain_fill(side) && !resources.costs.refill &&
+         (resources.core.psc.has(PagingLevel::kPde) ||
+          resources.core.psc.has(PagingLevel::kPdpte));
+}
+
 }  // namespace
 
 AccessPath::AccessPath(const AccessResources& resources)
@@ -60,7 +74,9 @@ AccessPath::AccessPath(const AccessResources& resources)
       tlb_counters_(resources.cpu.counters().tlb),
       walk_resources_{r_.core.psc,      r_.core.lines,    r_.l3,
                       r_.memory.tables, r_.memory.frames, r_.node,
-                      &r_.core.prefetch} {
+                      &r_.core.prefetch},
+      has_plain_misses_{HasPlainMisses(resources, AccessSide::kInst),
+                        HasPlainMisses(resources, AccessSide::kData)} {
   LOOKASIDE_CHECK(r_.cpu.has_context());
   const ThreadSlot thread = r_.cpu.tlb_context().thread;
   if (last_.owner == thread) return;
@@ -91,7 +107,7 @@ size_t AccessPath::Play(std::span<const TraceEvent> events) {
         const TraceEvent& later = events[done + kPrefetchEvents];
         r_.core.prefetch.Prefetch(later.address.value() >> kPageShift);
       }
-      if (!PlayEvent(event)) return done;
+      if (!PlayMiss(event)) return done;
     }
     pending_ = pending;
     Settle();
@@ -117,10 +133,17 @@ inline bool AccessPath::HitsFirstLevel(EventKind kind, uint64_t page) {
   // An event that resumes after a fault must not begin anew.
   if (r_.cpu.translations_done() != 0) return false;
   Tlb& tlb = r_.core.tlb.array(array);
-  const uint32_t slot = tlb.Find(r_.cpu.tlb_context(),
-                                 VirtPage(page & kVirtPageMask), PageSize::k4K);
+  const TlbContext& context = r_.cpu.tlb_context();
+  const VirtPage virt_page(page & kVirtPageMask);
+  const Tlb::Page sought(context.tag, virt_page);
+  const uint32_t set = tlb.SetFor(context, virt_page);
+  uint32_t slot = tlb.FindOwn(set, sought);
+  if (slot == Tlb::kMiss && tlb.holds_globals()) {
+    slot = tlb.Find(context, virt_page, PageSize::k4K);
+  }
   if (slot == Tlb::kMiss) {
     missed_page_ = page;
+    missed_ = {sought, set};
     return false;
   }
   const uint8_t flags = tlb.flags(slot);
@@ -158,7 +181,7 @@ bool AccessPath::PlayHead(const TraceEvent& event) {
     pending_ += uint64_t{1} << (kind * kPendingBits);
     return true;
   }
-  return PlayEvent(event);
+  return PlayMiss(event);
 }
 
 // The events of `counts` that are on the side of `head`, all on its page.
@@ -243,6 +266,22 @@ inline void AccessPath::Remember(AccessSide side, uint64_t page,
   RememberPage(side, page, found.flags);
 }
 
+inline WalkRequest AccessPath::RequestFor(VirtPage page,
+                                          WalkAccess access) const {
+  return {.root = r_.cpu.space().root,
+          .levels = r_.levels,
+          .tag = r_.cpu.tlb_context().tag,
+          .page = page,
+          .access = access,
+          .source = r_.cpu.tree().value()};
+}
+
+inline void AccessPath::TakeWalker(Cycles duration) {
+  const Cycles now = r_.cpu.clock();
+  const Cycles start = r_.core.walkers.Acquire(now, duration);
+  if (start != now) r_.cpu.Charge(CostKind::kWalkWait, start - now);
+}
+
 [[gnu::always_inline]] inline void AccessPath::RunWalker(VirtPage page,
                                                          WalkAccess access,
                                                          WalkResult& walk) {
@@ -250,18 +289,10 @@ inline void AccessPath::Remember(AccessSide side, uint64_t page,
     walk.fault = WalkFault::kNonCanonical;
     return;
   }
-  const WalkRequest request{.root = r_.cpu.space().root,
-                            .levels = r_.levels,
-                            .tag = r_.cpu.tlb_context().tag,
-                            .page = page,
-                            .access = access,
-                            .source = r_.cpu.tree().value()};
-  r_.walker.Walk(request, walk_resources_, walk);
+  r_.walker.Walk(RequestFor(page, access), walk_resources_, walk);
   if (r_.costs.refill) [[unlikely]]
     walk.cycles = *r_.costs.refill;
-  const Cycles now = r_.cpu.clock();
-  const Cycles start = r_.core.walkers.Acquire(now, walk.cycles);
-  r_.cpu.Charge(CostKind::kWalkWait, start - now);
+  TakeWalker(walk.cycles);
 }
 
 inline void AccessPath::CountWalk(const WalkResult& walk) {
@@ -278,10 +309,25 @@ inline void AccessPath::CountWalk(const WalkResult& walk) {
   }
 }
 
+inline void AccessPath::CountWalk(const PlainWalk& walk) {
+  TranslationCounters& counters = r_.cpu.counters().translation;
+  ++counters.walks;
+  ++counters.walk_loads;
+  ++counters.walk_loads_by_level[Index(PagingLevel::kPte)];
+  ++counters.walk_loads_by_place[Index(walk.pte)];
+  if (!walk.loaded_pde) {
+    ++counters.psc_hits[Index(PagingLevel::kPde)];
+    return;
+  }
+  ++counters.walk_loads;
+  ++counters.walk_loads_by_level[Index(PagingLevel::kPde)];
+  ++counters.walk_loads_by_place[Index(walk.pde)];
+  ++counters.psc_hits[Index(PagingLevel::kPdpte)];
+}
+
 // `denied`: there is an entry, but it does not permit the access.
-[[gnu::always_inline]] inline bool AccessPath::Walk(AccessSide side,
-                                                    VirtPage page, bool write,
-                                                    bool denied) {
+inline bool AccessPath::Walk(AccessSide side, VirtPage page, bool write,
+                             bool denied) {
   const WalkAccess access = UserAccess(side, write);
   WalkResult walk;
   RunWalker(page, access, walk);
@@ -301,9 +347,10 @@ inline void AccessPath::CountWalk(const WalkResult& walk) {
              Fill(side, page, write, other, denied));
     return true;
   }
-  Remember(side, StartOf(page).value() >> kPageShift,
-           tlb.FillPlain(side, context, page, walk.frame, FlagsOf(walk),
-                         walk.source, tlb_counters_));
+  Remember(
+      side, StartOf(page).value() >> kPageShift,
+      tlb.FillPlain(side, context, page,
+                    {walk.frame, FlagsOf(walk), walk.source}, tlb_counters_));
   return true;
 }
 
@@ -344,6 +391,44 @@ inline void AccessPath::CountWalk(const WalkResult& walk) {
 
 bool AccessPath::TranslatePart(AccessSide side, uint64_t page, bool write) {
   return Translate(side, page, write);
+}
+
+// An event that is no hit of HitsFirstLevel's.
+inline bool AccessPath::PlayMiss(const TraceEvent& event) {
+  return PlayPlainMiss(event) || PlayEvent(event);
+}
+
+// One page, just missed by HitsFirstLevel, and nothing out of the ordinary in
+// what follows: all that a random access costs (BM_UniformRandom). If it is
+// not so, nothing is done, and PlayEvent begins anew.
+[[gnu::noinline]] bool AccessPath::PlayPlainMiss(const TraceEvent& event) {
+  const uint64_t page = event.address.value() >> kPageShift;
+  if (missed_page_ != page || event.kind == EventKind::kModify) return false;
+  const bool write = event.kind == EventKind::kStore;
+  const AccessSide side =
+      event.kind == EventKind::kFetch ? AccessSide::kInst : AccessSide::kData;
+  if (!has_plain_misses_[static_cast<size_t>(side)]) return false;
+  const VirtPage virt_page(page & kVirtPageMask);
+  const TlbContext& context = r_.cpu.tlb_context();
+  TlbHierarchy& tlb = r_.core.tlb;
+  TlbHierarchy::PlainPage places = missed_;
+  if (!tlb.MissesPlainly(side, context, virt_page, places)) return false;
+  // Whatever is in a paging-structure cache is canonical.
+  PlainWalk walk;
+  if (!r_.walker.WalkPlain(RequestFor(virt_page, UserAccess(side, write)),
+                           walk_resources_, walk)) {
+    return false;
+  }
+  if (pending_ != 0 || runs_pending_ != 0) Settle();
+  TakeWalker(walk.cycles);
+  r_.cpu.Charge(CostKind::kWalk, walk.cycles);
+  CountWalk(walk);
+  const Tlb::Filling filling{walk.frame, FlagsOf(walk), r_.cpu.tree().value()};
+  Remember(side, StartOf(virt_page).value() >> kPageShift,
+           tlb.FillPlain(side, context, places, filling, tlb_counters_));
+  CountEvent(event.kind);
+  missed_page_ = LastPages::kNone;
+  return true;
 }
 
 // An event that has something to look up. Most touch one page once.

@@ -86,6 +86,8 @@ class AccessPath {
       kMostPending / (RunFolder::kMostData + 2);
 
   bool HitsFirstLevel(EventKind kind, uint64_t page);
+  bool PlayMiss(const TraceEvent& event);
+  bool PlayPlainMiss(const TraceEvent& event);
   bool PlayEvent(const TraceEvent& event);
   bool PlayParts(const TraceEvent& event);
   bool PlayHead(const TraceEvent& event);
@@ -96,8 +98,11 @@ class AccessPath {
   TlbHierarchy::Found Fill(AccessSide side, VirtPage page, bool write,
                            const WalkResult& walk, bool denied);
   bool AssistDirty(VirtPage page);
+  WalkRequest RequestFor(VirtPage page, WalkAccess access) const;
   void RunWalker(VirtPage page, WalkAccess access, WalkResult& walk);
+  void TakeWalker(Cycles duration);
   void CountWalk(const WalkResult& walk);
+  void CountWalk(const PlainWalk& walk);
   void UseStale(VirtPage page, bool write, TlbHierarchy::Found& found);
   void Raise(const WalkResult& walk, VirtPage page, WalkAccess access);
   void Remember(AccessSide side, uint64_t page,
@@ -119,10 +124,14 @@ class AccessPath {
   LastPages& last_;
   std::span<TlbCounters> tlb_counters_;
   WalkResources walk_resources_;
+  // By AccessSide: whether there is any point in PlayPlainMiss.
+  std::array<bool, 2> has_plain_misses_;
   uint64_t pending_ = 0;
   uint32_t runs_pending_ = 0;
-  // The page that HitsFirstLevel has just not found in its array.
+  // The page that HitsFirstLevel has just not found in its array, and its
+  // place there.
   uint64_t missed_page_ = LastPages::kNone;
+  TlbHierarchy::PlainPage missed_;
   std::optional<Fault> fault_;
 };
 

@@ -19,7 +19,8 @@ PageTableLineCache::PageTableLineCache(const LineCacheConfig& config,
 }
 
 bool PageTableLineCache::Contains(PhysAddr address) const {
-  return ways_ != 0 && Find(sets_[SetOf(address)], KeyOf(address)) != kNoWay;
+  const LineKey line(address);
+  return ways_ != 0 && Find(sets_[SetOf(line)], line) != kNoWay;
 }
 
 void PageTableLineCache::Clear() {

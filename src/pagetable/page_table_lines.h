@@ -18,7 +18,7 @@
 //
 // Thread-compatible. A value: a copy shares nothing.
 //
-//   LinePlace place = Load(line, core_lines, l3);  // fills what missed
+//   if (cache.Load(LineKey(address))) ...  // a miss brings it in
 #ifndef LOOKASIDE_PAGETABLE_PAGE_TABLE_LINES_H_
 #define LOOKASIDE_PAGETABLE_PAGE_TABLE_LINES_H_
 
@@ -58,16 +58,36 @@ constexpr std::string_view Name(LinePlace place) {
   return kNames[static_cast<int>(place)];
 }
 
+// The line that holds an address, ready to be looked for in one cache after
+// another (BM_UniformRandom in bench/replay_benchmark.cc).
+class LineKey {
+ public:
+  explicit LineKey(PhysAddr address)
+      : key_((address.value() >> kLineShift) + 1),
+        wanted_(static_cast<uint32_t>(key_)) {}
+
+  uint64_t line() const { return key_ - 1; }
+  // Of its number + 1, so that 0 is no line.
+  uint32_t low() const { return static_cast<uint32_t>(key_); }
+  uint16_t high() const { return static_cast<uint16_t>(key_ >> 32); }
+  WantedTag wanted_low() const { return wanted_; }
+
+ private:
+  uint64_t key_;
+  WantedTag wanted_;
+};
+
 // One cache: set-associative, LRU, indexed by the low bits of the line.
 class PageTableLineCache {
  public:
   // REQUIRES: Validate(WalkConfig) accepts `config`.
   PageTableLineCache(const LineCacheConfig& config, Permille data_pressure);
 
-  // Whether the line that holds `address` is here; brings it in if not, and
-  // makes it the most recently used of its set. A cache without ways holds
-  // nothing.
-  bool Load(PhysAddr address);
+  // Whether the line is here; brings it in if not, and makes it the most
+  // recently used of its set. A cache without ways holds nothing.
+  bool Load(const LineKey& line);
+  // The same for the line that holds `address`.
+  bool Load(PhysAddr address) { return Load(LineKey(address)); }
 
   // Whether it is here; changes nothing.
   bool Contains(PhysAddr address) const;
@@ -84,9 +104,8 @@ class PageTableLineCache {
                          const PageTableLineCache& b);
 
  private:
-  // One set, in two host lines. A key is the line + 1, 0 if
-  // empty: its low half in `low`, the rest, which 46 bits of line leave at
-  // most 15 bits, in `high`.
+  // One set, in two host lines. A LineKey, 0 if empty: its low half in `low`,
+  // the rest, which 46 bits of line leave at most 15 bits, in `high`.
   struct alignas(64) Set {
     LruOrder order;
     std::array<uint32_t, LruOrder::kMostWays> low{};
@@ -100,14 +119,11 @@ class PageTableLineCache {
 
   static constexpr uint32_t kNoWay = LruOrder::kMostWays;
 
-  static uint64_t KeyOf(PhysAddr address) {
-    return (address.value() >> kLineShift) + 1;
+  size_t SetOf(const LineKey& line) const {
+    return static_cast<size_t>(line.line()) & set_mask_;
   }
-  size_t SetOf(PhysAddr address) const {
-    return static_cast<size_t>(address.value() >> kLineShift) & set_mask_;
-  }
-  // The way that holds `key`, or kNoWay.
-  uint32_t Find(const Set& set, uint64_t key) const;
+  // The way that holds the line, or kNoWay. REQUIRES: ways_ > 0.
+  uint32_t Find(const Set& set, const LineKey& line) const;
 
   uint32_t set_mask_;
   uint32_t ways_;
@@ -135,29 +151,30 @@ struct CoreLineCaches {
 // Implementation of what every walk does.
 
 [[gnu::always_inline]] inline uint32_t PageTableLineCache::Find(
-    const Set& set, uint64_t key) const {
-  const auto low = static_cast<uint32_t>(key);
-  uint32_t matches = ways_ <= 8 ? MatchTagFours<2>(set.low.data(), low)
-                                : MatchTagFours<4>(set.low.data(), low);
+    const Set& set, const LineKey& line) const {
+  const WantedTag wanted = line.wanted_low();
+  uint32_t matches = ways_ <= 8 ? MatchTagFours<2>(set.low.data(), wanted)
+                                : MatchTagFours<4>(set.low.data(), wanted);
   for (; matches != 0; matches &= matches - 1) {
     const auto way = static_cast<uint32_t>(std::countr_zero(matches));
-    if (set.high[way] == key >> 32) return way;
+    if (set.high[way] == line.high()) [[likely]]
+      return way;
   }
   return kNoWay;
 }
 
-[[gnu::always_inline]] inline bool PageTableLineCache::Load(PhysAddr address) {
+[[gnu::always_inline]] inline bool PageTableLineCache::Load(
+    const LineKey& line) {
   if (ways_ == 0) return false;
-  const uint64_t key = KeyOf(address);
-  Set& set = sets_[SetOf(address)];
-  const uint32_t hit = Find(set, key);
+  Set& set = sets_[SetOf(line)];
+  const uint32_t hit = Find(set, line);
   if (hit != kNoWay) {
     set.order.Touch(hit);
     return true;
   }
   const uint32_t way = set.order.TouchOldest(ways_);
-  set.low[way] = static_cast<uint32_t>(key);
-  set.high[way] = static_cast<uint16_t>(key >> 32);
+  set.low[way] = line.low();
+  set.high[way] = line.high();
   return false;
 }
 

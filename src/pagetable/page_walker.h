@@ -159,13 +159,27 @@ struct WalkResult {
   friend bool operator==(const WalkResult&, const WalkResult&) = default;
 };
 
+// What is to be said of a plain walk: WalkPlain.
+struct PlainWalk {
+  LinePlace pde = LinePlace::kL1;  // where its line was, if it was loaded
+  LinePlace pte = LinePlace::kL1;
+  bool loaded_pde = false;  // began at a PDPTE's cached entry, else at a PDE's
+  // Of the TLB entry; the user may use the page.
+  bool writable = false;
+  bool nx = false;
+  bool dirty = false;
+  FrameNumber frame;
+  Cycles cycles;
+};
+
 // Loads the line of `address` through the caches of core and socket, which
 // all hold it afterwards, and says where it was.
 [[gnu::always_inline]] inline LinePlace LoadLine(
     PhysAddr address, const WalkResources& resources) {
-  if (resources.lines.l1.Load(address)) return LinePlace::kL1;
-  if (resources.lines.l2.Load(address)) return LinePlace::kL2;
-  if (resources.l3.Load(address)) return LinePlace::kL3;
+  const LineKey line(address);
+  if (resources.lines.l1.Load(line)) return LinePlace::kL1;
+  if (resources.lines.l2.Load(line)) return LinePlace::kL2;
+  if (resources.l3.Load(line)) return LinePlace::kL3;
   const FrameNumber frame(address.value() >> kPageShift);
   return resources.frames.OnSocketOf(frame, resources.node)
              ? LinePlace::kLocalMemory
@@ -192,6 +206,15 @@ class PageWalker {
   void Walk(const WalkRequest& request, const WalkResources& resources,
             WalkResult& result) const;
 
+  // Walk for the user, where it has nothing to do but what most walks of a busy
+  // machine do (BM_UniformRandom): it begins at a paging-structure cache entry
+  // of a PDPTE or PDE that is not stale, ends well at a 4 KiB page that is not
+  // global, and has no accessed or dirty bit to set. False if it is not so;
+  // then nothing has changed but what Walk, which the caller is to call
+  // instead, changes first: the recency of that entry.
+  bool WalkPlain(const WalkRequest& request, const WalkResources& resources,
+                 PlainWalk& walk) const;
+
   const LoadLatency& latency() const { return latency_; }
 
  private:
@@ -199,6 +222,12 @@ class PageWalker {
   // combine by "and".
   static constexpr uint64_t kRights =
       Pte::kWritable | Pte::kUser | Pte::kNoExecute;
+
+  static constexpr uint64_t kAllow = Pte::kWritable | Pte::kUser;
+  // Bits of a loaded entry that its cached one has not: it is cached only where
+  // they are as they should be.
+  static constexpr uint64_t kNotCached =
+      Pte::kPresent | Pte::kAccessed | Pte::kDirty;
 
   static uint64_t RightsOf(Pte pte) {
     return (pte.bits() ^ Pte::kNoExecute) & kRights;
@@ -235,6 +264,66 @@ class PageWalker {
 
 // ---------------------------------------------------------------------------
 // Implementation, inlined into the path of a miss: BM_UniformRandom.
+
+// Both entries are read and judged before anything is changed.
+[[gnu::always_inline]] inline bool PageWalker::WalkPlain(
+    const WalkRequest& request, const WalkResources& resources,
+    PlainWalk& walk) const {
+  PagingStructureCaches& psc = resources.psc;
+  const VirtPage page = request.page;
+  const WalkAccess access = request.access;
+  LOOKASIDE_DCHECK(access.user);
+  PscBits cached = 0;
+  if (!psc.FindAt(request.tag, page, PagingLevel::kPde, cached)) {
+    if (!psc.FindAt(request.tag, page, PagingLevel::kPdpte, cached)) {
+      return false;
+    }
+    walk.loaded_pde = true;
+  }
+
+  uint64_t all = cached | kNotCached;  // bits that every entry has
+  uint64_t any = cached;               // bits that some entry has
+  FrameNumber table = Pte(cached).frame();
+  const PhysAddr pde_at =
+      EntryAddress(table, EntryIndex(page, PagingLevel::kPde));
+  PscBits pde = cached;  // what a PDE's cached entry is to say
+  if (walk.loaded_pde) {
+    const Pte entry = resources.tables.Read(pde_at);
+    all &= entry.bits() | Pte::kDirty;
+    any |= entry.bits();
+    table = entry.frame();
+    pde = (entry.bits() & Pte::kFrameMask) | (all & kAllow) |
+          (any & Pte::kNoExecute);
+  }
+  const unsigned index = EntryIndex(page, PagingLevel::kPte);
+  const Pte* const entries = resources.tables.EntriesOf(table);
+  const Pte pte = entries[index];
+  all &= pte.bits();
+  any |= pte.bits();
+  const uint64_t needed = Pte::kPresent | Pte::kAccessed | Pte::kUser |
+                          (access.write ? Pte::kWritable | Pte::kDirty : 0);
+  const uint64_t forbidden = Pte::kPageSize | Pte::kGlobal | kPscStale |
+                             (access.fetch ? Pte::kNoExecute : 0);
+  if ((all & needed) != needed || (any & forbidden) != 0) return false;
+
+  uint64_t cycles = base_.value();
+  if (walk.loaded_pde) {
+    walk.pde = LoadLine(pde_at, resources);
+    cycles += latency_[walk.pde].value();
+    psc.FillAbsent(request.tag, page, PagingLevel::kPde, pde, request.source);
+  }
+  walk.pte = LoadLine(EntryAddress(table, index), resources);
+  cycles += latency_[walk.pte].value();
+  walk.cycles = Cycles(overlap_.Without(cycles));
+  if (resources.prefetch != nullptr) {
+    resources.prefetch->Remember(page.value(), entries);
+  }
+  walk.writable = (all & Pte::kWritable) != 0;
+  walk.nx = (any & Pte::kNoExecute) != 0;
+  walk.dirty = pte.dirty();
+  walk.frame = pte.frame();
+  return true;
+}
 
 [[gnu::always_inline]] inline void PageWalker::Walk(
     const WalkRequest& request, const WalkResources& resources,

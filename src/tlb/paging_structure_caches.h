@@ -127,8 +127,14 @@ class PagingStructureCaches {
   }
   // The same: its level, kPte for none, and what it says.
   PagingLevel FindBits(ContextTag tag, VirtPage page, PscBits& bits);
+  // Whether there is an entry for `page` at `level`, which is then the most
+  // recently used, and what it says. Find tries the levels from kPde up.
+  bool FindAt(ContextTag tag, VirtPage page, PagingLevel level, PscBits& bits);
   // TlbEntry::source of the entry just found. REQUIRES: it is held.
   uint32_t SourceAt(ContextTag tag, VirtPage page, PagingLevel level) const;
+
+  // Whether the machine has a cache of that level.
+  bool has(PagingLevel level) const { return at(level).ways() != 0; }
 
   // Whether a cache of that level holds an entry for `page`; changes nothing.
   bool Contains(ContextTag tag, VirtPage page, PagingLevel level) const;
@@ -196,9 +202,13 @@ class PagingStructureCaches {
 
     // The slot that holds `key`, or kMiss.
     size_t Find(uint64_t key) const;
+    // The most recently used slot of the key's set. REQUIRES: ways() != 0.
+    size_t Youngest(uint64_t key) const {
+      const uint32_t set = SetOf(key);
+      return (size_t{set} << set_shift_) + recency_.Youngest(set);
+    }
+    bool Holds(size_t slot, uint64_t key) const { return keys_[slot] == key; }
     void Touch(size_t slot) {
-      // Random pages share their upper levels: one entry is used again and
-      // again there (BM_UniformRandom).
       const auto set = static_cast<uint32_t>(slot >> set_shift_);
       if (!recency_.IsYoungest(set, WayOf(slot))) {
         recency_.Touch(set, WayOf(slot));
@@ -236,7 +246,6 @@ class PagingStructureCaches {
     Recency recency_;
   };
 
-  bool FindAt(ContextTag tag, VirtPage page, PagingLevel level, PscBits& bits);
   // FindBits in the two topmost levels.
   PagingLevel FindAbove(ContextTag tag, VirtPage page, PscBits& bits);
   static uint64_t Key(ContextTag tag, VirtPage page, PagingLevel level) {
@@ -262,8 +271,8 @@ class PagingStructureCaches {
   return way == ways_ ? kMiss : first + way;
 }
 
-inline void PagingStructureCaches::Array::Insert(uint64_t key, PscBits bits,
-                                                 uint32_t source) {
+[[gnu::always_inline]] inline void PagingStructureCaches::Array::Insert(
+    uint64_t key, PscBits bits, uint32_t source) {
   const uint32_t set = SetOf(key);
   const size_t slot = (size_t{set} << set_shift_) + recency_.TouchOldest(set);
   tags_[slot] = TagOf(key);
@@ -275,7 +284,18 @@ inline void PagingStructureCaches::Array::Insert(uint64_t key, PscBits bits,
 [[gnu::always_inline]] inline bool PagingStructureCaches::FindAt(
     ContextTag tag, VirtPage page, PagingLevel level, PscBits& bits) {
   Array& array = at(level);
-  const size_t slot = array.Find(Key(tag, page, level));
+  if (array.ways() == 0) return false;
+  const uint64_t key = Key(tag, page, level);
+  // Random pages share their upper levels: one entry is used again and again
+  // there (BM_UniformRandom).
+  if (level != PagingLevel::kPde) {
+    const size_t youngest = array.Youngest(key);
+    if (array.Holds(youngest, key)) {
+      bits = array.bits(youngest);
+      return true;
+    }
+  }
+  const size_t slot = array.Find(key);
   if (slot == Array::kMiss) return false;
   array.Touch(slot);
   bits = array.bits(slot);

@@ -65,7 +65,7 @@ class Replacement {
   }
 
   // Victim and OnFill of it in one.
-  uint32_t ReplaceVictim(uint32_t set) {
+  [[gnu::always_inline]] uint32_t ReplaceVictim(uint32_t set) {
     if (!uses_trees_) {
       return uses_recency() ? recency_.TouchOldest(set) : RandomVictim();
     }
@@ -125,7 +125,8 @@ class Replacement {
   Rng rng_;
 };
 
-inline uint32_t Replacement::TreeVictim(uint64_t tree) const {
+[[gnu::always_inline]] inline uint32_t Replacement::TreeVictim(
+    uint64_t tree) const {
   // The group after the last: a digit of a constant, since a branch would go
   // wrong every third time.
   constexpr uint32_t kNextGroup = 1u | 2u << 2 | 0u << 4;

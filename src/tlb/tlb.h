@@ -86,6 +86,30 @@ class Tlb {
     return FindKey(first, MakeTlbKey(context.global, page, size));
   }
 
+  // A 4K page of a context's own, as any array is asked for it: what lookup and
+  // fill of a miss, in every level, would else work out again
+  // (BM_UniformRandom).
+  class Page {
+   public:
+    Page() = default;
+    Page(ContextTag context, VirtPage page)
+        : key_(MakeTlbKey(context, page, PageSize::k4K)), tag_(TagOf(key_)) {}
+
+   private:
+    friend class Tlb;
+    TlbKey key_ = kNoTlbKey;
+    uint32_t tag_ = 0;
+  };
+  // The first slot of the set that such a page belongs in.
+  uint32_t SetFor(const TlbContext& context, VirtPage page) const {
+    return FirstSlot(context.thread, page, PageSize::k4K);
+  }
+  // Find in that set, but for global entries.
+  uint32_t FindOwn(uint32_t first_slot, const Page& page) const {
+    return FindKey(first_slot, page.key_, page.tag_);
+  }
+  bool holds_globals() const { return globals_ != 0; }
+
   // Whether any entry of this size is held: a cheap reason not to look.
   bool HoldsSize(PageSize size) const { return counts_[Index(size)] != 0; }
   uint32_t size() const { return held_; }
@@ -123,25 +147,17 @@ class Tlb {
   Inserted Insert(const TlbEntry& entry,
                   std::optional<TlbEntry>* evicted = nullptr);
 
-  // A whole 4K page of `context`'s own, ready for InsertPage.
-  class Page {
-   public:
-    Page(const TlbContext& context, VirtPage page, FrameNumber frame,
-         uint8_t flags, uint32_t source = 0)
-        : context_(context),
-          page_(page),
-          filled_{MakeTlbKey(context.tag, page, PageSize::k4K), frame,
-                  Attributes(flags, PageSize::k4K, context.thread), source} {}
-
-   private:
-    friend class Tlb;
-    const TlbContext context_;
-    const VirtPage page_;
-    const Slot filled_;
+  // What a walk found of such a page.
+  struct Filling {
+    FrameNumber frame;
+    uint8_t flags = 0;  // not kTlbGlobal
+    uint32_t source = 0;
   };
-  // Insert of a page that is not global; says less of what happened, in
+  // Insert of a whole 4K page into its set; says less of what happened, in
   // `counter`, where it also counts.
-  uint32_t InsertPage(const Page& page, TlbCounters& counter);
+  uint32_t InsertPage(const TlbContext& context, uint32_t first_slot,
+                      const Page& page, const Filling& filling,
+                      TlbCounters& counter);
 
   // Each returns how many entries it dropped.
   //
@@ -212,7 +228,10 @@ class Tlb {
     return (first_set_[thread.value()] + set_index_(PageIndex(page, size)))
            << set_shift_;
   }
-  uint32_t FindKey(uint32_t first_slot, TlbKey key) const;
+  uint32_t FindKey(uint32_t first_slot, TlbKey key) const {
+    return FindKey(first_slot, key, TagOf(key));
+  }
+  uint32_t FindKey(uint32_t first_slot, TlbKey key, uint32_t tag) const;
   bool InShareOf(uint32_t slot, ThreadSlot thread) const;
   void AddSetTo(Digest& digest, const ContextTable& contexts,
                 uint32_t set) const;
@@ -243,9 +262,11 @@ class Tlb {
 
 // Tags first: a set's keys span more lines than they do, and need more
 // comparisons (BM_TlbLookup in bench/tlb_benchmark.cc).
-inline uint32_t Tlb::FindKey(uint32_t first_slot, TlbKey key) const {
+[[gnu::always_inline]] inline uint32_t Tlb::FindKey(uint32_t first_slot,
+                                                    TlbKey key,
+                                                    uint32_t tag) const {
   const uint32_t way =
-      FindTagged(&tags_[first_slot], ways_, TagOf(key),
+      FindTagged(&tags_[first_slot], ways_, tag,
                  [&](uint32_t i) { return slots_[first_slot + i].key == key; });
   return way == ways_ ? kMiss : first_slot + way;
 }
@@ -258,26 +279,29 @@ inline void Tlb::Drop(uint32_t slot) {
 }
 
 // Inlined, since a miss does it twice (BM_UniformRandom).
-[[gnu::always_inline]] inline uint32_t Tlb::InsertPage(const Page& page,
-                                                       TlbCounters& counter) {
-  if (MustTakePcidSlot(page.context_.tag)) [[unlikely]] {
-    counter.invalidated +=
-        TakePcidSlot(page.context_.tag, page.context_.thread);
+[[gnu::always_inline]] inline uint32_t Tlb::InsertPage(
+    const TlbContext& context, uint32_t first_slot, const Page& page,
+    const Filling& filling, TlbCounters& counter) {
+  if (MustTakePcidSlot(context.tag)) [[unlikely]] {
+    counter.invalidated += TakePcidSlot(context.tag, context.thread);
   }
   ++counter.fills;
-  const uint32_t first =
-      FirstSlot(page.context_.thread, page.page_, PageSize::k4K);
+  const uint32_t attributes =
+      Attributes(filling.flags, PageSize::k4K, context.thread);
   // A full array has no free way to look for; BM_TlbFill takes a fifth less.
   if (held_ != capacity_ || specials_ != 0) [[unlikely]] {
     Slot displaced;
-    const uint32_t slot = Put(first, page.filled_, displaced);
+    const uint32_t slot =
+        Put(first_slot, {page.key_, filling.frame, attributes, filling.source},
+            displaced);
     counter.evictions += displaced.key != kNoTlbKey;
     return slot;
   }
   ++counter.evictions;
-  const uint32_t slot = first + replacement_.ReplaceVictim(SetOf(first));
-  slots_[slot] = page.filled_;
-  tags_[slot] = TagOf(page.filled_.key);
+  const uint32_t slot =
+      first_slot + replacement_.ReplaceVictim(SetOf(first_slot));
+  slots_[slot] = {page.key_, filling.frame, attributes, filling.source};
+  tags_[slot] = page.tag_;
   return slot;
 }
 

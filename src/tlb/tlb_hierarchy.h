@@ -103,23 +103,31 @@ class TlbHierarchy {
   bool has_plain_fill(AccessSide side) const {
     return plain_[static_cast<size_t>(side)].first != kNone;
   }
-  [[gnu::always_inline]] Found FillPlain(AccessSide side,
-                                         const TlbContext& context,
-                                         VirtPage page, FrameNumber frame,
-                                         uint8_t flags, uint32_t source,
-                                         std::span<TlbCounters> counters) {
-    const Plain plain = plain_[static_cast<size_t>(side)];
-    const Tlb::Page entry(context, page, frame, flags, source);
-    if (plain.second != kNone) {
-      ++counters[plain.second].misses;
-      arrays_[plain.second].InsertPage(entry, counters[plain.second]);
-    }
-    ++counters[plain.first].misses;
-    return {
-        .array = plain.first,
-        .flags = flags,
-        .slot = arrays_[plain.first].InsertPage(entry, counters[plain.first])};
+  Found FillPlain(AccessSide side, const TlbContext& context, VirtPage page,
+                  const Tlb::Filling& filling,
+                  std::span<TlbCounters> counters) {
+    return FillPlain(side, context, PlacesOf(side, context, page), filling,
+                     counters);
   }
+
+  // The same in the steps in which a miss comes to it, so that nothing is
+  // worked out twice (BM_UniformRandom). All REQUIRE has_plain_fill(side).
+  //
+  // A page, and the first slot of its set in the array of either level.
+  struct PlainPage {
+    Tlb::Page page;
+    uint32_t first = 0;
+    uint32_t second = 0;
+  };
+  PlainPage PlacesOf(AccessSide side, const TlbContext& context,
+                     VirtPage page) const;
+  // Whether Lookup finds nothing for a page that only_first_4k(side) does not
+  // hold, so far as one search can tell; finds its place in the second level.
+  bool MissesPlainly(AccessSide side, const TlbContext& context, VirtPage page,
+                     PlainPage& places) const;
+  Found FillPlain(AccessSide side, const TlbContext& context,
+                  const PlainPage& places, const Tlb::Filling& filling,
+                  std::span<TlbCounters> counters);
 
   // One lookup of each level asked, that ended in the hit `found` or in a
   // walk that found a page of `size`.
@@ -226,6 +234,46 @@ class TlbHierarchy {
 
 // ---------------------------------------------------------------------------
 // Implementation of what every miss does (BM_UniformRandom).
+
+[[gnu::always_inline]] inline TlbHierarchy::PlainPage TlbHierarchy::PlacesOf(
+    AccessSide side, const TlbContext& context, VirtPage page) const {
+  const Plain plain = plain_[static_cast<size_t>(side)];
+  PlainPage places{Tlb::Page(context.tag, page)};
+  places.first = arrays_[plain.first].SetFor(context, page);
+  if (plain.second != kNone) {
+    places.second = arrays_[plain.second].SetFor(context, page);
+  }
+  return places;
+}
+
+[[gnu::always_inline]] inline bool TlbHierarchy::MissesPlainly(
+    AccessSide side, const TlbContext& context, VirtPage page,
+    PlainPage& places) const {
+  if (had_large_) return false;
+  const Plain plain = plain_[static_cast<size_t>(side)];
+  if (plain.second == kNone) return true;
+  const Tlb& second = arrays_[plain.second];
+  places.second = second.SetFor(context, page);
+  return !second.holds_globals() &&
+         second.FindOwn(places.second, places.page) == Tlb::kMiss;
+}
+
+[[gnu::always_inline]] inline TlbHierarchy::Found TlbHierarchy::FillPlain(
+    AccessSide side, const TlbContext& context, const PlainPage& places,
+    const Tlb::Filling& filling, std::span<TlbCounters> counters) {
+  const Plain plain = plain_[static_cast<size_t>(side)];
+  if (plain.second != kNone) {
+    TlbCounters& counter = counters[plain.second];
+    ++counter.misses;
+    arrays_[plain.second].InsertPage(context, places.second, places.page,
+                                     filling, counter);
+  }
+  TlbCounters& counter = counters[plain.first];
+  ++counter.misses;
+  const uint32_t slot = arrays_[plain.first].InsertPage(
+      context, places.first, places.page, filling, counter);
+  return {.array = plain.first, .flags = filling.flags, .slot = slot};
+}
 
 [[gnu::always_inline]] inline bool TlbHierarchy::FindSize(
     const Level& level, const TlbContext& context, VirtPage page, PageSize size,

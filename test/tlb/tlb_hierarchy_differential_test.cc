@@ -160,9 +160,10 @@ class Pair {
                        (walked.flags & kTlbGlobal) == 0 &&
                        real_.has_plain_fill(side);
     if (plain && Below(2) == 0) {
-      Compare(real_.FillPlain(side, context, page, walked.frame, walked.flags,
-                              0, got_),
-              want);
+      Compare(
+          real_.FillPlain(side, context, page,
+                          {walked.frame, walked.flags, walked.source}, got_),
+          want);
       return;
     }
     real_.CountMiss(side, page, walked.size, got_);
