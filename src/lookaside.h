@@ -23,6 +23,8 @@
 #include "lookaside/config/config_show.h"
 #include "lookaside/config/sim_config.h"
 #include "lookaside/cost/cost_ledger.h"
+#include "lookaside/kernel/flush_policy.h"
+#include "lookaside/kernel/operation.h"
 #include "lookaside/machine/machine.h"
 #include "lookaside/replay/replayer.h"
 #include "lookaside/replay/run_result.h"

@@ -16,6 +16,7 @@
 #include "lookaside/base/cycles.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/cost/cost_ledger.h"
+#include "lookaside/machine/check_counters.h"
 #include "lookaside/machine/cpu.h"
 #include "lookaside/machine/interrupts.h"
 #include "lookaside/machine/machine.h"
@@ -59,9 +60,13 @@ class BareMetal {
     machine_.Promise(operation, relaxed);
   }
   // Before the memory is freed.
-  void CheckFrameFree(CpuId cpu, FrameNumber frame,
+  void CheckFrameFree(CpuId cpu, FrameNumber frame, PageSize size,
                       Machine::UsablePcid usable) {
-    machine_.CheckFrameFree(cpu, frame, usable);
+    machine_.CheckFrameFree(cpu, frame, size, usable);
+  }
+  // Of a rule that is the kernel's own.
+  void ReportViolation(const CheckExample& violation) {
+    machine_.checks().Add(violation);
   }
   void CheckTableFree(CpuId cpu, FrameNumber table,
                       Machine::UsablePcid usable) {

@@ -9,8 +9,8 @@
 // its tlb_gen, and nothing has marked it for a flush. Without PCIDs every
 // switch flushes.
 //
-// Left out: speculative walks of a lazily kept address space (Linux
-// b956575bed91 says why they matter); the explorer has those.
+// A table is another matter: hardware walks tables that are loaded whenever it
+// likes, for a CPU that keeps them lazily too (Linux b956575bed91).
 #ifndef LOOKASIDE_KERNEL_ENTRY_USE_H_
 #define LOOKASIDE_KERNEL_ENTRY_USE_H_
 
@@ -22,6 +22,12 @@ namespace lookaside {
 // `loaded`: the hardware thread has the PCID loaded.
 bool CanUseEntries(const KernelState& kernel, CpuId cpu, Pcid pcid,
                    bool loaded);
+
+// The same of a page table that it leads to.
+inline bool CanWalkTables(const KernelState& kernel, CpuId cpu, Pcid pcid,
+                          bool loaded) {
+  return loaded || CanUseEntries(kernel, cpu, pcid, loaded);
+}
 
 }  // namespace lookaside
 

@@ -13,6 +13,7 @@
 #include "lookaside/kernel/local_tlb.h"
 #include "lookaside/kernel/programs.h"
 #include "lookaside/kernel/switch_steps.h"
+#include "lookaside/machine/check_counters.h"
 
 namespace lookaside {
 namespace {
@@ -94,6 +95,21 @@ StepResult ReadGen(KernelContext& k, StepFrame& frame) {
   return StepResult::Next();
 }
 
+// C5: a generation is claimed only by whoever has flushed all that led to it,
+// and never one that has not been.
+void CheckClaim(KernelContext& k, const FlushFuncLocals& locals,
+                uint64_t local_gen, bool partial) {
+  const uint64_t latest = k.kernel.mm(k.tlb().loaded_mm).tlb_gen;
+  const uint64_t claimed = locals.mm_gen;
+  const bool pages_are_all = locals.info.new_tlb_gen == local_gen + 1 &&
+                             locals.info.new_tlb_gen == claimed;
+  const bool kept =
+      claimed > local_gen && claimed <= latest && (!partial || pages_are_all);
+  if (kept) return;
+  k.hardware.ReportViolation({Check::kC5, k.cpu, locals.info.start, Cycles(),
+                              "a claim of a generation"});
+}
+
 // The catch-up rule. L: what this CPU has flushed; M: the latest; F: this one.
 StepResult Flush(KernelContext& k, StepFrame& frame) {
   const auto& locals = frame.As<FlushFuncLocals>();
@@ -114,6 +130,7 @@ StepResult Flush(KernelContext& k, StepFrame& frame) {
   const bool partial =
       !locals.info.all && this_gen != 0 && no_gap && no_overclaim;
   FlushLoaded(k, locals.info, !partial, locals.remote);
+  CheckClaim(k, locals, local_gen, partial);
   local_gen = mm_gen;
   return StepResult::Next();
 }

@@ -79,7 +79,7 @@ void FreeTables(KernelContext& k, MmuGather& gather) {
   for (const UnhookedTable& table : gather.TakeTables()) {
     k.hardware.CheckTableFree(k.cpu, table.frame,
                               [&](CpuId cpu, Pcid pcid, bool on) {
-                                return CanUseEntries(k.kernel, cpu, pcid, on);
+                                return CanWalkTables(k.kernel, cpu, pcid, on);
                               });
     FreeTable(k.hardware.memory(), table.frame);
     ++k.kernel.tables_freed;

@@ -34,9 +34,10 @@ void PutPage(KernelContext& k, FrameNumber frame) {
   const PageSize size = frames.UseOf(head).size;
   if (!frames.Put(head)) return;
   k.kernel.lazily_freed.erase(head);
-  k.hardware.CheckFrameFree(k.cpu, head, [&](CpuId cpu, Pcid pcid, bool on) {
-    return CanUseEntries(k.kernel, cpu, pcid, on);
-  });
+  k.hardware.CheckFrameFree(k.cpu, head, size,
+                            [&](CpuId cpu, Pcid pcid, bool on) {
+                              return CanUseEntries(k.kernel, cpu, pcid, on);
+                            });
   k.hardware.memory().frames.Free(head, size);
   k.Work(k.costs().page_free);
 }

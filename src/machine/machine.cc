@@ -217,11 +217,11 @@ std::optional<CpuId> Machine::UserOf(CoreId core, ContextTag tag,
   return std::nullopt;
 }
 
-void Machine::CheckFrameFree(CpuId cpu_id, FrameNumber frame,
+void Machine::CheckFrameFree(CpuId cpu_id, FrameNumber frame, PageSize size,
                              UsablePcid usable) {
   MarkStale();
   stale_.OnFrameFree(
-      frame, cpu(cpu_id).clock(), cores_,
+      frame, size, cpu(cpu_id).clock(), cores_,
       [&](CoreId core, ContextTag tag) { return UserOf(core, tag, usable); },
       checks_);
 }

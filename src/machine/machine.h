@@ -154,7 +154,8 @@ class Machine {
   using UsablePcid = absl::FunctionRef<bool(CpuId, Pcid, bool loaded)>;
   // Checks that nothing that can be used, on any core, leads to what `cpu` is
   // about to free.
-  void CheckFrameFree(CpuId cpu, FrameNumber frame, UsablePcid usable);
+  void CheckFrameFree(CpuId cpu, FrameNumber frame, PageSize size,
+                      UsablePcid usable);
   void CheckTableFree(CpuId cpu, FrameNumber table, UsablePcid usable);
 
   const CheckCounters& checks() const { return checks_; }

@@ -177,11 +177,16 @@ std::optional<TreeId> StaleEntries::OnUse(const Use& use, uint32_t source,
   return std::nullopt;
 }
 
-void StaleEntries::OnFrameFree(FrameNumber frame, Cycles now, Cores cores,
-                               UserOfTag user_of, CheckCounters& counters) {
-  const auto numbers = by_frame_.find(frame);
-  if (numbers == by_frame_.end()) return;
-  for (const ChangeNumber number : numbers->second) {
+void StaleEntries::OnFrameFree(FrameNumber frame, PageSize size, Cycles now,
+                               Cores cores, UserOfTag user_of,
+                               CheckCounters& counters) {
+  const FrameNumber end(frame.value() + PagesIn(size));
+  std::vector<ChangeNumber> numbers;
+  for (auto i = by_frame_.lower_bound(frame);
+       i != by_frame_.end() && i->first < end; ++i) {
+    numbers.insert(numbers.end(), i->second.begin(), i->second.end());
+  }
+  for (const ChangeNumber number : numbers) {
     const Change& change = changes_.at(number);
     std::optional<CpuId> user;
     ForEachCopy(number, change, cores, [&](CoreId core, ContextTag tag) {

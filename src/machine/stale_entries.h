@@ -91,8 +91,9 @@ class StaleEntries {
   std::optional<TreeId> OnUse(const Use& use, uint32_t source,
                               CheckCounters& counters);
 
-  // Frames that a leaf mapped go back to the allocator.
-  void OnFrameFree(FrameNumber frame, Cycles now, Cores cores,
+  // Frames that leaves mapped go back to the allocator: `frame` and those that
+  // follow in a page of `size`, some of which may have had leaves of their own.
+  void OnFrameFree(FrameNumber frame, PageSize size, Cycles now, Cores cores,
                    UserOfTag user_of, CheckCounters& counters);
 
   // A table goes back to the allocator that `tree` had.

@@ -49,6 +49,12 @@ class Simulation {
     kernel_.SetFlushPolicy(std::move(policy));
   }
 
+  // A policy of the user's own, in the place of kernel.flush.policy. Results
+  // do not name it.
+  void SetFlushPolicy(std::unique_ptr<FlushPolicy> policy) {
+    kernel_.SetFlushPolicy(std::move(policy));
+  }
+
   // Plays the process's accesses on `cpu`, handling its faults. An error
   // stops at the access that caused it; `played()` says how many events were
   // done in all. REQUIRES: cpu is below machine().topology().cpus();

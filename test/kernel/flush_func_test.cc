@@ -75,6 +75,10 @@ class FlushFuncTest : public testing::Test {
     return {done.invlpg, done.full_local, context.tlb_gen};
   }
 
+  uint64_t WrongClaims() {
+    return machine_->checks().by_check[static_cast<size_t>(Check::kC5)];
+  }
+
   void RunFrame(const StepFrame& frame) {
     KernelContext k = Context();
     const KernelPrograms programs = ProgramsOf(state_->rules);
@@ -93,6 +97,18 @@ class FlushFuncTest : public testing::Test {
   MmId mm_;
   bool flushed_ = false;
 };
+
+TEST_F(FlushFuncTest, EveryClaimIsTrue) {
+  for (uint64_t local = 3; local <= 6; ++local) {
+    for (uint64_t latest = local; latest <= 7; ++latest) {
+      for (uint64_t gen = 0; gen <= latest; ++gen) {
+        Run(local, latest, gen, false);
+        Run(local, latest, gen, true);
+      }
+    }
+  }
+  EXPECT_EQ(WrongClaims(), 0u);
+}
 
 TEST_F(FlushFuncTest, TheNextAndLatestGenerationGoesPageByPage) {
   EXPECT_EQ(Run(4, 5, 5, false), (Outcome{3, 0, 5}));
@@ -127,6 +143,7 @@ class WithoutNoGapTest : public FlushFuncTest {
 };
 TEST_F(WithoutNoGapTest, AGapIsOverlooked) {
   EXPECT_EQ(Run(3, 5, 5, false), (Outcome{3, 0, 5}));
+  EXPECT_EQ(WrongClaims(), 1u);
 }
 
 class WithoutNoOverclaimTest : public FlushFuncTest {
@@ -135,6 +152,7 @@ class WithoutNoOverclaimTest : public FlushFuncTest {
 };
 TEST_F(WithoutNoOverclaimTest, MoreIsClaimedThanWasFlushed) {
   EXPECT_EQ(Run(4, 6, 5, false), (Outcome{3, 0, 6}));
+  EXPECT_EQ(WrongClaims(), 1u);
 }
 
 TEST_F(FlushFuncTest, SixAddressSpacesKeepTheirAsids) {

@@ -315,5 +315,32 @@ TEST_F(KernelFlushTest, AUsersOwnPolicyDecides) {
   EXPECT_FALSE(SinglePages(20));
 }
 
+// What the machine says when all of the pages go, and their table with them.
+class TableFreeTest : public KernelFlushTest {
+ protected:
+  uint64_t TablesInUse(const std::string& unfixed, bool lazy) {
+    Make("skylake-sp", "linux_6.15", 2, 4, {{"kernel.unfixed", unfixed}});
+    world_->Touch(1, kPage, false);
+    if (lazy) world_->Switch(1, kNoMm);
+    world_->Munmap(0, kPage, 4);
+    const auto& by_check = world_->machine().checks().by_check;
+    return by_check[static_cast<size_t>(Check::kC3)];
+  }
+};
+
+TEST_F(TableFreeTest, NoCpuCanWalkAFreedTable) {
+  EXPECT_EQ(TablesInUse("", false), 0u);
+  EXPECT_EQ(TablesInUse("", true), 0u);
+}
+
+TEST_F(TableFreeTest, WithoutD86564a2f085TablesGoBeforeTheirInvalidation) {
+  EXPECT_GT(TablesInUse("d86564a2f085", false), 0u);
+}
+
+TEST_F(TableFreeTest, WithoutB956575bed91ALazyCpuWalksAFreedTable) {
+  EXPECT_EQ(TablesInUse("b956575bed91", false), 0u);
+  EXPECT_GT(TablesInUse("b956575bed91", true), 0u);
+}
+
 }  // namespace
 }  // namespace lookaside

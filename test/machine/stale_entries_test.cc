@@ -259,10 +259,10 @@ TEST_F(StaleMachineTest, AFrameThatATlbLeadsToIsNotFree) {
   ASSERT_TRUE(Load(2, 16));
   Begin("munmap");
   Unmap(16);
-  machine_->CheckFrameFree(CpuId(0), frame, LoadedAlone);
+  machine_->CheckFrameFree(CpuId(0), frame, PageSize::k4K, LoadedAlone);
   EXPECT_EQ(Count(Check::kC2), 1u);
   Invlpg(2, 16);
-  machine_->CheckFrameFree(CpuId(0), frame, LoadedAlone);
+  machine_->CheckFrameFree(CpuId(0), frame, PageSize::k4K, LoadedAlone);
   EXPECT_EQ(Count(Check::kC2), 1u) << "the entry is gone";
 }
 
@@ -273,11 +273,11 @@ TEST_F(StaleMachineTest, AnEntryThatNobodyCanUseIsDormant) {
   Run(0, NewTable(), 2, ContextLoad::kFlush);
   Begin("munmap");
   Unmap(16);
-  machine_->CheckFrameFree(CpuId(0), frame, LoadedAlone);
+  machine_->CheckFrameFree(CpuId(0), frame, PageSize::k4K, LoadedAlone);
   EXPECT_EQ(Violations(), 0u);
   // The first level keeps entries of one PCID alone.
   EXPECT_EQ(machine_->checks().dormant, 1u);
-  machine_->CheckFrameFree(CpuId(0), frame,
+  machine_->CheckFrameFree(CpuId(0), frame, PageSize::k4K,
                            [](CpuId, Pcid, bool) { return true; });
   EXPECT_EQ(Count(Check::kC2), 1u) << "the next load of it would not flush";
 }
@@ -380,6 +380,23 @@ TEST_F(StaleMachineTest, AClonedMachineJudgesAsItsOriginal) {
   EXPECT_TRUE(Load(0, 16));
   EXPECT_EQ(Count(Check::kC1), 1u);
   EXPECT_EQ(original->checks().violations(), 0u);
+}
+
+// Mapped by 4K entries after a split, freed as the 2M page that it is.
+TEST_F(StaleMachineTest, AFrameInsideALargePageIsMissedByNoFree) {
+  const FrameNumber large =
+      *machine_->memory().frames.Allocate(PageSize::k2M, NodeId(0));
+  const FrameNumber part(large.value() + 5);
+  ASSERT_TRUE(table_
+                  .Map(machine_->memory(), VirtPage(5), PageSize::k4K,
+                       Pte::Leaf(part, PageSize::k4K, kReadWrite), NodeId(0))
+                  .ok());
+  Run(0);
+  ASSERT_TRUE(Load(0, 5));
+  Begin("munmap");
+  Unmap(5);
+  machine_->CheckFrameFree(CpuId(0), large, PageSize::k2M, LoadedAlone);
+  EXPECT_EQ(Count(Check::kC2), 1u);
 }
 
 }  // namespace

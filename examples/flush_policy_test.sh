@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The example runs, and its policy makes a difference; it has at most 60 lines.
+set -euo pipefail
+output=$("$1")
+echo "$output"
+ceiling=$(awk '$1 == "ceiling" { print $2 }' <<< "$output")
+sixteenth=$(awk '$1 == "sixteenth" { print $2 }' <<< "$output")
+[[ $ceiling -gt 0 && $sixteenth -gt 0 && $ceiling -ne $sixteenth ]]
+[[ $(wc -l < "$2") -le 60 ]]
