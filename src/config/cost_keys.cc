@@ -106,6 +106,9 @@ void AddKernelCosts(SimRows& rows) {
                            "Waiting for a device to read a page");
   AddCost<&C::context_switch>(rows, "context_switch",
                               "Switching tasks, writes of CR3 excluded");
+  AddCost<&C::ipi_target>(rows, "ipi_target",
+                          "The sender's work for each target of a flush: the "
+                          "cache lines of its request");
   AddCost<&C::abis_insert>(rows, "abis_insert",
                            "Filling a TLB entry through a second mapping at a "
                            "fault, under abis");

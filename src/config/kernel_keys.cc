@@ -107,6 +107,10 @@ void AddKernelKeys(SimRows& rows) {
   AddOptional<&K::flush_shift>(
       rows, "kernel.flush.shift", 31, "",
       "Of the policy shift; auto: as Linux 3.6 has it for machine.model");
+  rows.Bool<kKernel, &K::flush_in_context>(
+      "kernel.flush.in_context",
+      "With page-table isolation: the user half's pages are flushed by INVLPG "
+      "on the next return to it, instead of by INVPCID at once");
 }
 
 }  // namespace lookaside

@@ -62,6 +62,7 @@ struct CostConfig {
   CostAmount page_copy;    // copying 4 KiB
   CostAmount major_fault;  // waiting for a device to read a page
   CostAmount context_switch;  // the scheduler, without CR3 writes
+  CostAmount ipi_target;      // the sender's work for each target
   CostAmount abis_insert;     // filling a TLB entry by a second mapping
   CostAmount abis_check;      // telling from an entry who may have it
   CostAmount latr_save;       // leaving a flush to others' ticks
@@ -98,6 +99,7 @@ struct CostModel {
   Cycles page_copy;
   Cycles major_fault;
   Cycles context_switch;
+  Cycles ipi_target;
   Cycles abis_insert;
   Cycles abis_check;
   Cycles latr_save;

@@ -40,6 +40,7 @@ class BareMetal {
   void LoadContext(CpuId cpu, const AddressSpace& space, ContextLoad load) {
     machine_.LoadContext(cpu, space, load);
   }
+  void FinishLoad(CpuId cpu) { machine_.FinishLoad(cpu); }
   void Invalidate(CpuId cpu, const Invalidation& invalidation) {
     machine_.Invalidate(cpu, invalidation);
   }

@@ -26,6 +26,10 @@ bool CanUseEntries(const KernelState& kernel, CpuId cpu, Pcid pcid,
   const auto asid = static_cast<uint16_t>(number - 1);
   const bool user_half = (pcid.value() & kUserPcidBit) != 0;
   if (user_half && (tlb.user_pcid_flush_mask >> asid & 1) != 0) return false;
+  // Pages that are owed are looked at again when they have been flushed.
+  if (user_half && asid == tlb.loaded_asid && tlb.owes_user_pages()) {
+    return false;
+  }
   if (asid == tlb.loaded_asid) return !tlb.is_lazy;
   if (tlb.invalidate_other) return false;
   const AsidContext& context = tlb.contexts[asid];

@@ -146,6 +146,7 @@ StepResult Send(KernelContext& k, StepFrame& frame) {
   if (payload.targets.empty()) return StepResult::Next();
   payload.awaiting = payload.targets;
   k.flushes().ipis += payload.targets.size();
+  k.Charge(CostKind::kFlushSend, k.costs().ipi_target * payload.targets.size());
   k.hardware.SendIpi(k.cpu, payload.targets, frame.As<FlushLocals>().payload);
   return StepResult::Next();
 }

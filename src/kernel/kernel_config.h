@@ -101,6 +101,8 @@ struct KernelConfig {
   uint32_t tick_us = 1000;  // between scheduler ticks of a CPU (1 / HZ)
   bool pcid = true;         // where version and processor have them ("nopcid")
   bool kpti = false;
+  // Under it, user pages are flushed on the return to the program.
+  bool flush_in_context = false;
   LazyMode lazy = LazyMode::kAuto;
   KernelFixSet unfixed{};
 

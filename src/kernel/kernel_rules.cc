@@ -79,6 +79,7 @@ KernelRules KernelRules::From(const KernelConfig& config,
   rules.pcid = config.pcid && machine.features.pcid && version >= kLinux4_14;
   rules.invpcid = rules.pcid && machine.features.invpcid;
   rules.kpti = config.kpti;
+  rules.flush_in_context = config.flush_in_context && rules.kpti && rules.pcid;
   rules.lazy = LazyOf(config, rules.pcid);
   rules.generations = version >= kLinux4_14;
   rules.concurrent = version >= kLinux5_13;

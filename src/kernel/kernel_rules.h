@@ -38,6 +38,7 @@ struct KernelRules {
   bool pcid = true;
   bool invpcid = true;
   bool kpti = false;
+  bool flush_in_context = false;  // only where there are user PCIDs
   // 4.14: tlb_gen, the catch-up rule and, with PCIDs, six ASIDs for each CPU.
   bool generations = true;
   // 5.13: the local part runs while the remote ones do.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/kernel/local_tlb.h"
 
+#include <algorithm>
+
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
 #include "lookaside/tlb/invalidation.h"
@@ -23,14 +25,48 @@ absl::StatusOr<FrameNumber> RootOf(KernelContext& k, MmId mm) {
   return k.kernel.init_table->root();
 }
 
+// What a range still needs in the user half, when that is next loaded.
+void OweUserPages(KernelContext& k, const FlushInfo& info) {
+  TlbState& tlb = k.tlb();
+  if ((tlb.user_pcid_flush_mask & BitOf(tlb.loaded_asid)) != 0) return;
+  const bool first = !tlb.owes_user_pages();
+  tlb.user_first = first ? info.start : std::min(tlb.user_first, info.start);
+  tlb.user_end = first ? info.end : std::max(tlb.user_end, info.end);
+  tlb.user_stride_order =
+      first ? info.stride_order
+            : std::min(tlb.user_stride_order, info.stride_order);
+  const uint64_t pages =
+      (tlb.user_end.value() - tlb.user_first.value()) >> tlb.user_stride_order;
+  if (pages > k.rules().ceiling) OweUserHalf(k);
+}
+
+// Of the user half, which has just been loaded.
+void FlushOwedUserPages(KernelContext& k) {
+  TlbState& tlb = k.tlb();
+  const uint64_t stride = uint64_t{1} << tlb.user_stride_order;
+  for (uint64_t page = tlb.user_first.value(); page < tlb.user_end.value();
+       page += stride) {
+    k.hardware.Invalidate(
+        k.cpu, {InvalidationScope::kInvlpg, VirtPage(page), Pcid(0)});
+    ++k.flushes().invlpg;
+  }
+  tlb.user_first = tlb.user_end = VirtPage();
+  k.hardware.FinishLoad(k.cpu);
+}
+
 bool FlushesUserHalf(const KernelRules& rules) {
   return HasUserPcids(rules) && rules.Fixed(KernelFix::kUserPcid);
+}
+
+// Page by page with the kernel half, rather than on the return to the user.
+bool FlushesUserPages(const KernelRules& rules) {
+  return FlushesUserHalf(rules) && !rules.flush_in_context;
 }
 
 // Of FlushPages, for each of them.
 Cycles PageCost(KernelContext& k) {
   const CostModel& costs = k.costs();
-  const bool both = FlushesUserHalf(k.rules()) && k.rules().invpcid;
+  const bool both = FlushesUserPages(k.rules()) && k.rules().invpcid;
   return both ? costs.invlpg + costs.invpcid : costs.invlpg;
 }
 
@@ -45,7 +81,7 @@ void FlushPage(KernelContext& k, VirtPage page, bool charged) {
   };
   invalidate(InvalidationScope::kInvlpg, Pcid(0));
   ++k.flushes().invlpg;
-  if (!FlushesUserHalf(k.rules())) return;
+  if (!FlushesUserPages(k.rules())) return;
   TlbState& tlb = k.tlb();
   if (k.rules().invpcid) {
     invalidate(InvalidationScope::kInvpcidAddress,
@@ -58,8 +94,8 @@ void FlushPage(KernelContext& k, VirtPage page, bool charged) {
 // The bound pays for no more than one write of CR3.
 void FlushPages(KernelContext& k, const FlushInfo& info) {
   const Cycles all = PageCost(k) * info.strides();
-  const bool capped =
-      k.rules().policy == FlushPolicyKind::kBound && all > k.costs().cr3_flush;
+  const bool capped = k.rules().policy == FlushPolicyKind::kBound &&
+                      all > k.costs().cr3_flush;
   const uint64_t stride = uint64_t{1} << info.stride_order;
   for (uint64_t page = info.start.value(); page < info.end.value();
        page += stride) {
@@ -86,11 +122,10 @@ void DropIfDead(KernelContext& k, MmId id) {
   k.kernel.mms.Remove(id.value());
 }
 
-void LoadHalf(KernelContext& k, Pcid pcid, bool flush) {
+void LoadHalf(KernelContext& k, Pcid pcid, ContextLoad load) {
   const TlbState& tlb = k.tlb();
   const FrameNumber root = k.kernel.mm(tlb.loaded_mm).table.root();
-  k.hardware.LoadContext(k.cpu, {root, pcid, Vpid(0)},
-                         flush ? ContextLoad::kFlush : ContextLoad::kNoFlush);
+  k.hardware.LoadContext(k.cpu, {root, pcid, Vpid(0)}, load);
 }
 
 }  // namespace
@@ -157,6 +192,21 @@ void FlushLoaded(KernelContext& k, const FlushInfo& info, bool full,
                  bool remote) {
   if (full) return FlushAll(k, remote);
   FlushPages(k, info);
+  if (k.rules().flush_in_context && k.rules().Fixed(KernelFix::kUserPcid)) {
+    OweUserPages(k, info);
+  }
+}
+
+void OweUserHalf(KernelContext& k) {
+  TlbState& tlb = k.tlb();
+  tlb.user_first = tlb.user_end = VirtPage();
+  tlb.user_pcid_flush_mask |= BitOf(tlb.loaded_asid);
+}
+
+void SetLoadedAsid(KernelContext& k, uint16_t asid) {
+  TlbState& tlb = k.tlb();
+  if (asid != tlb.loaded_asid && tlb.owes_user_pages()) OweUserHalf(k);
+  tlb.loaded_asid = asid;
 }
 
 void EnterKernel(KernelContext& k) {
@@ -164,7 +214,8 @@ void EnterKernel(KernelContext& k) {
   if (!tlb.user_mode) return;
   tlb.user_mode = false;
   if (!k.rules().kpti) return;
-  LoadHalf(k, KernelPcid(k.rules(), tlb.loaded_asid), !k.rules().pcid);
+  LoadHalf(k, KernelPcid(k.rules(), tlb.loaded_asid),
+           k.rules().pcid ? ContextLoad::kNoFlush : ContextLoad::kFlush);
 }
 
 void ReturnToUser(KernelContext& k) {
@@ -175,7 +226,16 @@ void ReturnToUser(KernelContext& k) {
   const uint16_t bit = BitOf(tlb.loaded_asid);
   const bool flush = !k.rules().pcid || (tlb.user_pcid_flush_mask & bit) != 0;
   tlb.user_pcid_flush_mask &= static_cast<uint16_t>(~bit);
-  LoadHalf(k, UserPcid(k.rules(), tlb.loaded_asid), flush);
+  const Pcid pcid = UserPcid(k.rules(), tlb.loaded_asid);
+  if (flush) {
+    tlb.user_first = tlb.user_end = VirtPage();
+    LoadHalf(k, pcid, ContextLoad::kFlush);
+  } else if (tlb.owes_user_pages()) {
+    LoadHalf(k, pcid, ContextLoad::kNoFlushYet);
+    FlushOwedUserPages(k);
+  } else {
+    LoadHalf(k, pcid, ContextLoad::kNoFlush);
+  }
 }
 
 }  // namespace lookaside

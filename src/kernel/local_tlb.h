@@ -8,7 +8,9 @@
 // page-table isolation, the user half under that with bit 11 set. Both halves
 // have the same root here: isolation takes pages from the user half, and no
 // program ever touches those. Without INVPCID the user half is flushed when
-// the CPU next returns to it.
+// the CPU next returns to it; with kernel.flush.in_context, its pages are then,
+// all that came together meanwhile in one go, or everything where that would
+// be more than the ceiling.
 #ifndef LOOKASIDE_KERNEL_LOCAL_TLB_H_
 #define LOOKASIDE_KERNEL_LOCAL_TLB_H_
 
@@ -48,6 +50,11 @@ void MarkDead(KernelContext& k, MmId mm);
 // it is counted.
 void FlushLoaded(KernelContext& k, const FlushInfo& info, bool full,
                  bool remote);
+
+// All of the loaded ASID's user half is flushed when it is next loaded.
+void OweUserHalf(KernelContext& k);
+// After a load of CR3: what the former user half was owed stays owed.
+void SetLoadedAsid(KernelContext& k, uint16_t asid);
 
 // The way into the kernel and out of it: two writes of CR3 under isolation.
 void EnterKernel(KernelContext& k);

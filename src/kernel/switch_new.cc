@@ -76,7 +76,7 @@ StepResult Load(KernelContext& k, StepFrame& frame) {
   if (!loaded.ok()) return k.Fail(loaded);
   AsidContext& context = tlb.contexts[choice.asid];
   if (choice.flush || context.ctx_id != ctx_id) context = {ctx_id, locals.gen};
-  tlb.loaded_asid = choice.asid;
+  SetLoadedAsid(k, choice.asid);
   return StepResult::Next();
 }
 

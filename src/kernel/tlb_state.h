@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lookaside/base/address.h"
 #include "lookaside/base/cpu_set.h"
 #include "lookaside/base/digest.h"
 #include "lookaside/base/ids.h"
@@ -44,9 +45,16 @@ struct TlbState {
   uint16_t next_asid = 1;
   bool invalidate_other = false;      // other ASIDs hold stale kernel pages
   uint16_t user_pcid_flush_mask = 0;  // by ASID, before the return to user
+  // Likewise single pages of the loaded ASID's user half, if any: in one go
+  // (Amit et al., EuroSys 2020, in-context flushes).
+  VirtPage user_first;
+  VirtPage user_end;
+  uint8_t user_stride_order = 0;
   std::array<AsidContext, kDynamicAsids> contexts{};
   // What reclaim has cleared and not yet flushed (tlbflush_unmap_batch).
   CpuSet batch;
+
+  bool owes_user_pages() const { return user_first < user_end; }
 
   void AddTo(Digest& digest) const {
     digest.Add(task_mm);
@@ -58,6 +66,9 @@ struct TlbState {
     digest.Add(next_asid);
     digest.Add(invalidate_other);
     digest.Add(user_pcid_flush_mask);
+    digest.Add(user_first);
+    digest.Add(user_end);
+    digest.Add(user_stride_order);
     for (const AsidContext& context : contexts) {
       digest.Add(context.ctx_id);
       digest.Add(context.tlb_gen);

@@ -174,7 +174,7 @@ void Machine::LoadContext(CpuId id, const AddressSpace& space,
   if (load == ContextLoad::kFlush) {
     DropContext(id, cpu_ref.tlb_context().tag);
   }
-  CheckActivation(id, load);
+  if (load != ContextLoad::kNoFlushYet) CheckActivation(id, load);
   cpu_ref.Charge(CostKind::kContext, load == ContextLoad::kFlush
                                          ? costs_.cr3_flush
                                          : costs_.cr3_noflush);

@@ -74,6 +74,8 @@ absl::Status Validate(const MachineConfig& config);
 enum class ContextLoad : uint8_t {
   kFlush,    // drops the PCID's entries but global ones
   kNoFlush,  // drops nothing
+  // Drops nothing, and software drops single pages next: FinishLoad.
+  kNoFlushYet,
 };
 
 class Machine {
@@ -126,6 +128,8 @@ class Machine {
   // MOV to CR3. The first one makes the hardware thread active: partitioned
   // arrays of its core are divided anew.
   void LoadContext(CpuId cpu, const AddressSpace& space, ContextLoad load);
+  // After kNoFlushYet: from here on its entries are used.
+  void FinishLoad(CpuId cpu) { CheckActivation(cpu, ContextLoad::kNoFlush); }
   // Halts the hardware thread until its next LoadContext: its share of
   // partitioned arrays goes to its siblings.
   void Halt(CpuId cpu);

@@ -127,7 +127,7 @@ TEST_F(KernelFlushTest, TheInitiatorWaitsForTheLastAnswerToTheCycle) {
   world_->OnRange(0, OperationKind::kMadviseDontNeed, kPage + 1, 1);
   // syscall, mapping, entry; here first, then there: 4.14.
   const Cycles sent = start + costs.syscall + costs.vma + costs.pte +
-                      costs.invlpg + costs.ipi_send;
+                      costs.invlpg + costs.ipi_target + costs.ipi_send;
   const Cycles answered = sent + costs.ipi_latency_socket + costs.ipi_handler +
                           costs.invlpg + costs.ack_socket;
   EXPECT_EQ(Ledger(0)[CostKind::kFlushWait], answered - sent);
@@ -340,6 +340,50 @@ TEST_F(TableFreeTest, WithoutD86564a2f085TablesGoBeforeTheirInvalidation) {
 TEST_F(TableFreeTest, WithoutB956575bed91ALazyCpuWalksAFreedTable) {
   EXPECT_EQ(TablesInUse("b956575bed91", false), 0u);
   EXPECT_GT(TablesInUse("b956575bed91", true), 0u);
+}
+
+// Page-table isolation: INVPCID of each page at once, or INVLPG of all of them
+// on the return to the program.
+class InContextTest : public KernelFlushTest {
+ protected:
+  void Make(const std::string& in_context) {
+    KernelFlushTest::Make(
+        "skylake-sp", "linux_5.13", 1, 80,
+        {{"kernel.kpti", "true"}, {"kernel.flush.in_context", in_context}});
+    costs_ = world_->machine().costs();
+  }
+  // Of a flush of two pages in the middle.
+  Cycles Invalidations() {
+    const Cycles before = Ledger(0)[CostKind::kInvalidate];
+    world_->OnRange(0, OperationKind::kMadviseDontNeed, kPage + 1, 2);
+    EXPECT_EQ(world_->FindProblem(), "");
+    return Ledger(0)[CostKind::kInvalidate] - before;
+  }
+  CostModel costs_;
+};
+
+TEST_F(InContextTest, AtOnceTakesAnInvpcidForEachPage) {
+  Make("false");
+  EXPECT_EQ(Invalidations(), (costs_.invlpg + costs_.invpcid) * 2);
+}
+
+TEST_F(InContextTest, InContextTakesAnInvlpgForEachPage) {
+  Make("true");
+  EXPECT_EQ(Invalidations(), costs_.invlpg * 4);
+}
+
+TEST_F(InContextTest, MoreThanTheCeilingAreFlushedWithTheLoad) {
+  Make("true");
+  const uint64_t before = Flushes(0).invlpg;
+  // Each is below the ceiling; together they are not.
+  Operation move{.kind = OperationKind::kMremap,
+                 .address = VirtAddr((kPage + 20) << kPageShift),
+                 .length = 20 << kPageShift,
+                 .new_address = VirtAddr((kPage + 40) << kPageShift),
+                 .new_length = 20 << kPageShift};
+  world_->Run(0, move);  // unmaps the target, then flushes the old place
+  EXPECT_EQ(Flushes(0).invlpg - before, 40u);
+  EXPECT_EQ(world_->FindProblem(), "");
 }
 
 }  // namespace

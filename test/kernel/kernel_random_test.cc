@@ -287,6 +287,12 @@ std::vector<Arm> Arms() {
                     "skylake-sp",
                     linux_version,
                     {{"kernel.flush.policy", "early_ack"}}});
+    arms.push_back({"in_context_" + name,
+                    "skylake-sp",
+                    linux_version,
+                    {{"kernel.flush.in_context", "true"},
+                     {"kernel.flush.ceiling", "8"},
+                     {"kernel.kpti", "true"}}});
     arms.push_back({"abis_" + name,
                     "skylake-sp",
                     linux_version,

@@ -150,6 +150,13 @@ std::optional<MmId> KernelWorld::OwnerOf(CpuId cpu, Pcid pcid) {
   return std::nullopt;
 }
 
+bool KernelWorld::IsOwed(CpuId cpu, Pcid pcid, VirtPage page) const {
+  const KernelState& state = kernel_.state();
+  const TlbState& tlb = state.tlb_states[cpu.value()];
+  return !tlb.user_mode && pcid == UserPcid(state.rules, tlb.loaded_asid) &&
+         tlb.user_first <= page && page < tlb.user_end;
+}
+
 bool KernelWorld::IsDeferred(CpuId cpu, MmId mm, VirtPage page) const {
   const VirtPage end(page.value() + 1);
   return std::ranges::any_of(
@@ -170,6 +177,7 @@ std::string KernelWorld::CheckTlbs(CpuId cpu) {
       if (tag.thread != topology.ThreadOf(cpu)) continue;
       const std::optional<MmId> mm = OwnerOf(cpu, tag.pcid);
       if (!mm || IsDeferred(cpu, *mm, entry.page)) continue;
+      if (IsOwed(cpu, tag.pcid, entry.page)) continue;
       const auto now = Lookup(*mm, entry.page.value());
       const auto say = [&](std::string_view what) {
         return fmt::format("cpu {} {} mm {} page {:#x}: {}", cpu.value(),

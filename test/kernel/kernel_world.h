@@ -72,6 +72,8 @@ class KernelWorld {
  private:
   // Whether the CPU may have the page until its next tick.
   bool IsDeferred(CpuId cpu, MmId mm, VirtPage page) const;
+  // Whether the CPU flushes the page before it returns to its user half.
+  bool IsOwed(CpuId cpu, Pcid pcid, VirtPage page) const;
   std::string CheckTlbs(CpuId cpu);
   std::string CheckPsc(CpuId cpu);
   // The address space whose entries a PCID of the CPU holds, if they would be
