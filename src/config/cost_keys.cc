@@ -109,6 +109,9 @@ void AddKernelCosts(SimRows& rows) {
   AddCost<&C::ipi_target>(rows, "ipi_target",
                           "The sender's work for each target of a flush: the "
                           "cache lines of its request");
+  AddCost<&C::invlpgb>(rows, "invlpgb", "One INVLPGB, of at most 8 pages");
+  AddCost<&C::tlbsync>(rows, "tlbsync",
+                       "TLBSYNC: waiting until INVLPGBs are done everywhere");
   AddCost<&C::abis_insert>(rows, "abis_insert",
                            "Filling a TLB entry through a second mapping at a "
                            "fault, under abis");

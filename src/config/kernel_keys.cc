@@ -87,6 +87,15 @@ void AddKernelKeys(SimRows& rows) {
       "kernel.tick_us", 100, 100'000, "us",
       "Between two scheduler ticks of a CPU (1 / HZ), at which flushes that "
       "were put off are made good");
+  rows.Word<RemoteFlushKind, kKernel, &K::remote_flush>(
+      "kernel.remote_flush",
+      "How a flush reaches other threads: by interrupts (ipi), or for programs "
+      "with a global ASID by broadcast (invlpgb: 6.15, on processors that have "
+      "it); auto: what both have");
+  AddOptional<&K::global_asids>(
+      rows, "kernel.global_asids", 4088, "",
+      "How many global ASIDs there are; auto: all PCIDs but those of the "
+      "dynamic ones, and half with page-table isolation");
   rows.WordList("kernel.unfixed",
                 {std::begin(kKernelFixNames), std::end(kKernelFixNames)},
                 &GetUnfixed, &SetUnfixed,

@@ -67,6 +67,9 @@ template <>
 inline constexpr std::string_view kWordsOf<ReplayOperations>[] = {"apply",
                                                                   "ignore"};
 template <>
+inline constexpr std::string_view kWordsOf<RemoteFlushKind>[] = {"auto", "ipi",
+                                                                 "invlpgb"};
+template <>
 inline constexpr std::string_view kWordsOf<LazyMode>[] = {"auto", "off", "ipi",
                                                           "skip"};
 template <typename Enum>

@@ -14,7 +14,7 @@ absl::Status Validate(const SimConfig& config) {
   LOOKASIDE_RETURN_IF_ERROR(Validate(config.psc));
   LOOKASIDE_RETURN_IF_ERROR(Validate(config.walk));
   LOOKASIDE_RETURN_IF_ERROR(Validate(config.paging));
-  LOOKASIDE_RETURN_IF_ERROR(Validate(config.kernel));
+  LOOKASIDE_RETURN_IF_ERROR(Validate(config.kernel, config.machine));
   const uint32_t cpus = config.machine.cpus();
   if (config.replay.cpu >= cpus) {
     return InvalidArgument(

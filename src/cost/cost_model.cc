@@ -32,6 +32,8 @@ CostModel CostModel::From(const CostConfig& config, uint64_t mhz) {
   model.major_fault = config.major_fault.InCycles(mhz);
   model.context_switch = config.context_switch.InCycles(mhz);
   model.ipi_target = config.ipi_target.InCycles(mhz);
+  model.invlpgb = config.invlpgb.InCycles(mhz);
+  model.tlbsync = config.tlbsync.InCycles(mhz);
   model.abis_insert = config.abis_insert.InCycles(mhz);
   model.abis_check = config.abis_check.InCycles(mhz);
   model.latr_save = config.latr_save.InCycles(mhz);

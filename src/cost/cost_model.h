@@ -63,6 +63,8 @@ struct CostConfig {
   CostAmount major_fault;  // waiting for a device to read a page
   CostAmount context_switch;  // the scheduler, without CR3 writes
   CostAmount ipi_target;      // the sender's work for each target
+  CostAmount invlpgb;         // one INVLPGB
+  CostAmount tlbsync;         // TLBSYNC after them
   CostAmount abis_insert;     // filling a TLB entry by a second mapping
   CostAmount abis_check;      // telling from an entry who may have it
   CostAmount latr_save;       // leaving a flush to others' ticks
@@ -100,6 +102,8 @@ struct CostModel {
   Cycles major_fault;
   Cycles context_switch;
   Cycles ipi_target;
+  Cycles invlpgb;
+  Cycles tlbsync;
   Cycles abis_insert;
   Cycles abis_check;
   Cycles latr_save;

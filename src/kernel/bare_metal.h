@@ -47,6 +47,10 @@ class BareMetal {
   void InvalidateUncharged(CpuId cpu, const Invalidation& invalidation) {
     machine_.InvalidateUncharged(cpu, invalidation);
   }
+  void Invalidate(CpuId cpu, const Broadcast& broadcast) {
+    machine_.Invalidate(cpu, broadcast);
+  }
+  void SyncBroadcasts(CpuId cpu) { machine_.SyncBroadcasts(cpu); }
   void Halt(CpuId cpu) { machine_.Halt(cpu); }
 
   // Changes of entries belong to the operation until it has returned.

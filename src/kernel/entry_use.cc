@@ -14,6 +14,16 @@ bool IsUpToDate(const KernelState& kernel, const AsidContext& context) {
   return false;  // it is gone, and its number is never used again
 }
 
+// Whether an address space has the global ASID, which no switch flushes.
+bool IsAssigned(const KernelState& kernel, uint16_t asid) {
+  for (uint32_t slot = 0; slot < kernel.mms.end(); ++slot) {
+    if (kernel.mms.Has(slot) && kernel.mms[slot].global_asid == asid) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool CanUseEntries(const KernelState& kernel, CpuId cpu, Pcid pcid,
@@ -22,8 +32,9 @@ bool CanUseEntries(const KernelState& kernel, CpuId cpu, Pcid pcid,
   const TlbState& tlb = kernel.tlb_states[cpu.value()];
   if (loaded) return !tlb.is_lazy;
   const uint16_t number = pcid.value() & static_cast<uint16_t>(~kUserPcidBit);
-  if (!kernel.rules.pcid || number == 0 || number > kDynamicAsids) return false;
+  if (!kernel.rules.pcid || number == 0) return false;
   const auto asid = static_cast<uint16_t>(number - 1);
+  if (IsGlobalAsid(asid)) return IsAssigned(kernel, asid);
   const bool user_half = (pcid.value() & kUserPcidBit) != 0;
   if (user_half && (tlb.user_pcid_flush_mask >> asid & 1) != 0) return false;
   // Pages that are owed are looked at again when they have been flushed.

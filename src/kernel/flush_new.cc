@@ -12,6 +12,7 @@
 #include "lookaside/kernel/flush_steps.h"
 #include "lookaside/kernel/local_tlb.h"
 #include "lookaside/kernel/programs.h"
+#include "lookaside/kernel/remote_flush.h"
 #include "lookaside/kernel/switch_steps.h"
 #include "lookaside/machine/check_counters.h"
 
@@ -24,6 +25,29 @@ StepResult BumpGen(KernelContext& k, StepFrame& frame) {
   FlushPayload& payload = PayloadOf(k, frame);
   payload.info.new_tlb_gen = ++k.kernel.mm(payload.info.mm).tlb_gen;
   return StepResult::Next();
+}
+
+StepResult Broadcast(KernelContext& k, StepFrame& frame) {
+  const FlushPayload& payload = PayloadOf(k, frame);
+  if (!RemoteFlushOf(k.rules()).Broadcast(k, payload.info)) {
+    return StepResult::Next();
+  }
+  ++k.flushes().broadcasts;
+  return Finish(k, frame);
+}
+
+StepResult Consider(KernelContext& k, StepFrame& frame) {
+  const FlushPayload& payload = PayloadOf(k, frame);
+  if (!payload.targets.empty()) {
+    RemoteFlushOf(k.rules()).AfterInterrupts(k, payload.info.mm);
+  }
+  return StepResult::Next();
+}
+
+StepResult BroadcastBatch(KernelContext& k, StepFrame& frame) {
+  if (!RemoteFlushOf(k.rules()).BroadcastBatch(k)) return StepResult::Next();
+  ++k.flushes().broadcasts;
+  return Finish(k, frame);
 }
 
 StepResult CallFlushFunc(KernelContext& k, StepFrame& frame) {
@@ -85,12 +109,21 @@ StepResult CheckMm(KernelContext& k, StepFrame& frame) {
   }
   if (tlb.loaded_mm == kNoMm) return StepResult::Jump(kAck);
   if (tlb.is_lazy) return k.Call(KernelProgram::kSwitchMm, SwitchLocals{});
+  const uint16_t global_asid = k.kernel.mm(tlb.loaded_mm).global_asid;
+  if (global_asid != 0 && tlb.loaded_asid != global_asid) {
+    const absl::Status loaded =
+        LoadCr3(k, tlb.loaded_mm, global_asid, /*flush=*/false);
+    if (!loaded.ok()) return k.Fail(loaded);
+    SetLoadedAsid(k, global_asid);
+  }
   return StepResult::Next();
 }
 
 StepResult ReadGen(KernelContext& k, StepFrame& frame) {
   const TlbState& tlb = k.tlb();
   if (tlb.loaded_mm == kNoMm) return StepResult::Jump(kAck);  // it has left
+  // A global ASID is kept up to date by broadcasts.
+  if (IsGlobalAsid(tlb.loaded_asid)) return StepResult::Jump(kAck);
   frame.As<FlushFuncLocals>().mm_gen = k.kernel.mm(tlb.loaded_mm).tlb_gen;
   return StepResult::Next();
 }
@@ -211,6 +244,19 @@ constexpr KernelStep kLazyFilterStep = {
     .text = "spare lazy CPUs, unless tables are freed",
     .run = &Filter};
 
+constexpr KernelStep kBroadcastStep = {
+    .name = "broadcast",
+    .text =
+        "INVLPGB: to the global ASID, if it has one, and TLBSYNC; return, "
+        "unless a CPU may still have a dynamic one",
+    .run = &Broadcast};
+constexpr KernelStep kConsiderStep = {
+    .name = "consider_global_asid",
+    .text =
+        "INVLPGB: every 32nd time, give a global ASID to what runs on more "
+        "than three CPUs",
+    .run = &Consider};
+
 constexpr KernelStep kFlush414[] = {
     kBumpGenStep, kPlanStep, kFlushHereStep, kReadCpumaskStep,
     kDeferStep,   kSendStep, kWaitStep,      kFinishStep};
@@ -222,6 +268,7 @@ constexpr KernelStep kFlush615[] = {
     kPrivateStep,
     kBumpGenStep,
     kPlanStep,
+    kBroadcastStep,
     kReadCpumaskStep,
     {.name = "filter",
      .cell = kCellLoadedMm,
@@ -234,6 +281,7 @@ constexpr KernelStep kFlush615[] = {
     kSendStep,
     kFlushHereStep,
     kWaitStep,
+    kConsiderStep,
     kFinishStep};
 
 constexpr KernelStep kFunc[] = {
@@ -271,6 +319,9 @@ constexpr KernelStep kBatch[] = {
     {.name = "read_batch",
      .text = "targets: the CPUs that reclaim has noted",
      .run = &ReadBatch},
+    {.name = "broadcast",
+     .text = "INVLPGB: drop everything everywhere; return",
+     .run = &BroadcastBatch},
     {.name = "flush_here",
      .text = "if this CPU is one of them: call flush_tlb_func",
      .run = &FlushBatchHere},

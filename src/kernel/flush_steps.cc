@@ -107,6 +107,8 @@ StepResult Plan(KernelContext& k, StepFrame& frame) {
 StepResult FlushPrivate(KernelContext& k, StepFrame& frame) {
   const FlushPayload& payload = PayloadOf(k, frame);
   if (!payload.holders) return StepResult::Next();
+  // Its broadcast costs no more.
+  if (k.kernel.mm(payload.info.mm).global_asid != 0) return StepResult::Next();
   CpuSet others = *payload.holders;
   others.Remove(k.cpu);
   const TlbState& tlb = k.tlb();

@@ -53,6 +53,13 @@ enum class LazyMode : uint8_t {
           // catches up by generation
 };
 
+// How a flush reaches other CPUs.
+enum class RemoteFlushKind : uint8_t {
+  kAuto,     // INVLPGB where version and processor have it
+  kIpi,      // interrupts
+  kInvlpgb,  // broadcast to global ASIDs; interrupts for other programs
+};
+
 // Fixes of races that kernels shipped with (and of rules that matter as much),
 // each a named step change that is on unless taken out.
 enum class KernelFix : uint8_t {
@@ -67,12 +74,13 @@ enum class KernelFix : uint8_t {
   kNoOverclaim,            // partial flush only if F = M
   kFlushRecycledAsid,      // a recycled ASID is flushed
   kUserPcid,               // the user half's PCID is flushed too
+  kRolloverFlush,          // global ASIDs come back after a flush of all
 };
-inline constexpr size_t kKernelFixes = 11;
+inline constexpr size_t kKernelFixes = 12;
 inline constexpr std::string_view kKernelFixNames[kKernelFixes] = {
-    "eb66ae030829", "3ea277194daa", "99baac21e458",   "71b3c126e611",
-    "fea4e317f9e7", "b956575bed91", "d86564a2f085",   "no_gap",
-    "no_overclaim", "asid_recycle", "user_pcid_flush"};
+    "eb66ae030829", "3ea277194daa", "99baac21e458",    "71b3c126e611",
+    "fea4e317f9e7", "b956575bed91", "d86564a2f085",    "no_gap",
+    "no_overclaim", "asid_recycle", "user_pcid_flush", "global_asid_rollover"};
 constexpr std::string_view Name(KernelFix fix) {
   return kKernelFixNames[static_cast<size_t>(fix)];
 }
@@ -104,6 +112,8 @@ struct KernelConfig {
   // Under it, user pages are flushed on the return to the program.
   bool flush_in_context = false;
   LazyMode lazy = LazyMode::kAuto;
+  RemoteFlushKind remote_flush = RemoteFlushKind::kAuto;
+  std::optional<uint32_t> global_asids{};  // nothing: the processor's
   KernelFixSet unfixed{};
 
   friend bool operator==(const KernelConfig&, const KernelConfig&) = default;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/kernel/kernel_rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 
 #include "lookaside/base/status.h"
 
@@ -46,6 +49,34 @@ uint32_t LastLevelOf(const TlbHierarchyConfig& tlb, TlbSide side) {
   return second != 0 ? second : EntriesOn(tlb, 1, side);
 }
 
+bool CanBroadcast(const KernelConfig& config, const TopologyConfig& machine) {
+  return config.version >= KernelVersion::kLinux6_15 && config.pcid &&
+         machine.features.pcid && machine.features.invlpgb;
+}
+
+absl::Status ValidateBroadcast(const KernelConfig& config,
+                               const TopologyConfig& machine) {
+  if (CanBroadcast(config, machine)) return absl::OkStatus();
+  const bool old = config.version < KernelVersion::kLinux6_15;
+  return InvalidArgument(
+      "kernel.remote_flush = \"invlpgb\": {}",
+      old ? fmt::format(
+                "{} does not know it; linux_6.15 is the first that does",
+                Name(config.version))
+      : !machine.features.invlpgb
+          ? std::string("machine.features has no invlpgb; zen3 and zen4 have")
+          : std::string("it names PCIDs, which kernel.pcid or "
+                        "machine.features leave out"));
+}
+
+// CPUID 80000008h, EDX, of Zen 3 and 4: 4096 PCIDs in 4095 ASIDs.
+uint16_t GlobalAsidsOf(const KernelConfig& config) {
+  constexpr uint32_t kDynamic = 6;
+  const uint32_t all = (config.kpti ? 2046u : 4094u) - kDynamic;
+  return static_cast<uint16_t>(
+      std::min(config.global_asids.value_or(all), all));
+}
+
 }  // namespace
 
 // Linux 3.6, arch/x86/kernel/cpu/intel.c, intel_tlb_flushall_shift_set; other
@@ -81,6 +112,9 @@ KernelRules KernelRules::From(const KernelConfig& config,
   rules.kpti = config.kpti;
   rules.flush_in_context = config.flush_in_context && rules.kpti && rules.pcid;
   rules.lazy = LazyOf(config, rules.pcid);
+  rules.broadcast = config.remote_flush != RemoteFlushKind::kIpi &&
+                    CanBroadcast(config, machine);
+  rules.global_asids = GlobalAsidsOf(config);
   rules.generations = version >= kLinux4_14;
   rules.concurrent = version >= kLinux5_13;
   rules.trims_cpumask = version >= kLinux6_15;
@@ -94,7 +128,11 @@ KernelRules KernelRules::From(const KernelConfig& config,
   return rules;
 }
 
-absl::Status Validate(const KernelConfig& config) {
+absl::Status Validate(const KernelConfig& config,
+                      const TopologyConfig& machine) {
+  if (config.remote_flush == RemoteFlushKind::kInvlpgb) {
+    LOOKASIDE_RETURN_IF_ERROR(ValidateBroadcast(config, machine));
+  }
   const std::string_view version = Name(config.version);
   if (config.kpti && config.version < KernelVersion::kLinux4_14) {
     return InvalidArgument(

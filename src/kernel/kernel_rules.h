@@ -39,6 +39,9 @@ struct KernelRules {
   bool invpcid = true;
   bool kpti = false;
   bool flush_in_context = false;  // only where there are user PCIDs
+  // 6.15 with INVLPGB: global ASIDs, flushed by broadcast. Else interrupts.
+  bool broadcast = false;
+  uint16_t global_asids = 0;
   // 4.14: tlb_gen, the catch-up rule and, with PCIDs, six ASIDs for each CPU.
   bool generations = true;
   // 5.13: the local part runs while the remote ones do.
@@ -74,8 +77,10 @@ int FlushAllShift(uint32_t model);
 
 LastLevelEntries LastLevelOf(const TlbHierarchyConfig& tlb);
 
-// What asks for what the version has not. An error names the key.
-absl::Status Validate(const KernelConfig& config);
+// What asks for what the version or the processor has not. An error names the
+// key.
+absl::Status Validate(const KernelConfig& config,
+                      const TopologyConfig& machine);
 
 }  // namespace lookaside
 

@@ -33,6 +33,7 @@ FaultCounters& KernelState::faults(CpuId cpu) {
 
 void KernelState::AddTo(Digest& digest) const {
   mms.AddTo(digest);
+  global_asids.AddTo(digest);
   digest.Add(next_ctx_id);
   digest.Add(init_table.has_value());
   for (uint32_t cpu = 0; cpu < tlb_states.size(); ++cpu) {

@@ -24,6 +24,7 @@
 #include "lookaside/kernel/flush_info.h"
 #include "lookaside/kernel/flush_policy.h"
 #include "lookaside/kernel/frame_table.h"
+#include "lookaside/kernel/global_asids.h"
 #include "lookaside/kernel/kernel_rules.h"
 #include "lookaside/kernel/mm.h"
 #include "lookaside/kernel/mmu_gather.h"
@@ -57,6 +58,7 @@ struct KernelState {
         thp(thp_policy),
         strict(strict_mappings),
         policy(MakeFlushPolicy(kernel_rules)),
+        global_asids(kernel_rules.global_asids),
         flush_vectors(kernel_rules.flush_vectors) {}
 
   Mm& mm(MmId id) { return mms[id.value()]; }
@@ -74,6 +76,7 @@ struct KernelState {
   FlushPolicyHolder policy;
 
   SlotTable<Mm> mms;
+  GlobalAsids global_asids;
   uint64_t next_ctx_id = 2;             // 1 is the kernel's own
   std::optional<PageTable> init_table;  // swapper_pg_dir, once needed
   std::vector<TlbState> tlb_states;     // by CPU

@@ -116,6 +116,7 @@ void FlushAll(KernelContext& k, bool remote) {
 void DropIfDead(KernelContext& k, MmId id) {
   const Mm& mm = k.kernel.mm(id);
   if (!mm.dead || mm.loaded_on != 0) return;
+  if (mm.global_asid != 0) k.kernel.global_asids.Free(mm.global_asid);
   const size_t tables = k.tables().size();
   mm.table.Destroy(k.hardware.memory());
   k.kernel.tables_freed += tables - k.tables().size();
@@ -223,7 +224,8 @@ void ReturnToUser(KernelContext& k) {
   if (tlb.user_mode || tlb.task_mm == kNoMm) return;
   tlb.user_mode = true;
   if (!k.rules().kpti) return;
-  const uint16_t bit = BitOf(tlb.loaded_asid);
+  const uint16_t bit =
+      IsGlobalAsid(tlb.loaded_asid) ? uint16_t{0} : BitOf(tlb.loaded_asid);
   const bool flush = !k.rules().pcid || (tlb.user_pcid_flush_mask & bit) != 0;
   tlb.user_pcid_flush_mask &= static_cast<uint16_t>(~bit);
   const Pcid pcid = UserPcid(k.rules(), tlb.loaded_asid);

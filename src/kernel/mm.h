@@ -39,6 +39,10 @@ struct Mm {
   std::optional<VirtAddr> brk;     // end of the heap, once known
   bool tlb_flush_batched = false;  // reclaim owes it a flush
   uint32_t tlb_flush_pending = 0;  // gathers under way
+  // 6.15 with INVLPGB, for life; 0: it has none, and a dynamic one on each CPU.
+  uint16_t global_asid = 0;
+  bool asid_transition = false;  // some CPUs may still have a dynamic one
+  uint32_t ipi_flushes = 0;      // since it was last examined for one
   FifoLock mmap_lock;
   FifoLock page_table_lock;
 
@@ -55,6 +59,9 @@ struct Mm {
     if (brk) digest.Add(*brk);
     digest.Add(tlb_flush_batched);
     digest.Add(tlb_flush_pending);
+    digest.Add(global_asid);
+    digest.Add(asid_transition);
+    digest.Add(ipi_flushes);
     mmap_lock.AddTo(digest);
     page_table_lock.AddTo(digest);
   }

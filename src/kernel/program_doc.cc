@@ -48,6 +48,7 @@ interleave (test/kernel/kernel_race_test.cc, timed order, an explorer).
 | `no_overclaim` | flush_tlb_func: flush | a generation is claimed of which only some pages were flushed | C5: races |
 | `asid_recycle` | switch_mm_irqs_off: load_cr3 | an ASID's entries are left to its next user | C4: replay |
 | `user_pcid_flush` | flush_tlb_func: flush | page-table isolation: the user half keeps its translations | C1, C4: replay |
+| `global_asid_rollover` | flush_tlb_mm_range (6.15): consider_global_asid | a global ASID comes back while TLBs hold its former owner's entries | C4: replay |
 
 Known fixes without a step, because the simulated kernel has no such operation:
 `97113eb39fa7` (mremap moves whole tables), `6ce64428d620` (userfaultfd write

@@ -65,11 +65,22 @@ StepResult ReadGen(KernelContext& k, StepFrame& frame) {
   return StepResult::Next();
 }
 
+// Broadcasts keep it up to date: it is never flushed.
+StepResult LoadGlobal(KernelContext& k, MmId next, uint16_t asid) {
+  const absl::Status loaded = LoadCr3(k, next, asid, /*flush=*/false);
+  if (!loaded.ok()) return k.Fail(loaded);
+  SetLoadedAsid(k, asid);
+  return StepResult::Next();
+}
+
 StepResult Load(KernelContext& k, StepFrame& frame) {
   const auto& locals = frame.As<SwitchLocals>();
   TlbState& tlb = k.tlb();
   const uint64_t ctx_id =
       locals.next == kNoMm ? kInitCtxId : k.kernel.mm(locals.next).ctx_id;
+  const uint16_t global_asid =
+      locals.next == kNoMm ? uint16_t{0} : k.kernel.mm(locals.next).global_asid;
+  if (global_asid != 0) return LoadGlobal(k, locals.next, global_asid);
   const AsidChoice choice = ChooseAsid(k, ctx_id, locals.gen);
   const absl::Status loaded =
       LoadCr3(k, locals.next, choice.asid, choice.flush);
@@ -89,8 +100,13 @@ StepResult SetLoaded(KernelContext& k, StepFrame& frame) {
 StepResult RereadGen(KernelContext& k, StepFrame& frame) {
   const auto& locals = frame.As<SwitchLocals>();
   TlbState& tlb = k.tlb();
-  AsidContext& context = tlb.contexts[tlb.loaded_asid];
   const Mm& mm = k.kernel.mm(locals.next);
+  if (IsGlobalAsid(tlb.loaded_asid)) return EndSwitch(k, locals);
+  if (mm.global_asid != 0) {
+    const StepResult loaded = LoadGlobal(k, locals.next, mm.global_asid);
+    return loaded.action == StepAction::kFail ? loaded : EndSwitch(k, locals);
+  }
+  AsidContext& context = tlb.contexts[tlb.loaded_asid];
   if (context.tlb_gen == mm.tlb_gen) return EndSwitch(k, locals);
   const absl::Status loaded =
       LoadCr3(k, locals.next, tlb.loaded_asid, /*flush=*/true);

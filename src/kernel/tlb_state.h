@@ -28,6 +28,8 @@ inline constexpr uint16_t kDynamicAsids = 6;  // TLB_NR_DYN_ASIDS
 // The user half's PCID under page-table isolation (X86_CR3_PTI_PCID_USER_BIT).
 inline constexpr uint16_t kUserPcidBit = 1u << 11;
 
+constexpr bool IsGlobalAsid(uint16_t asid) { return asid >= kDynamicAsids; }
+
 struct AsidContext {
   uint64_t ctx_id = 0;  // 0: nobody's
   uint64_t tlb_gen = 0;

@@ -362,6 +362,34 @@ void Machine::InvalidateUncharged(CpuId id, const Invalidation& invalidation) {
   }
 }
 
+void Machine::Invalidate(CpuId from, const Broadcast& broadcast) {
+  MarkStale();
+  cpu(from).Charge(CostKind::kInvalidate, costs_.invlpgb);
+  for (const CpuId id : used_cpus()) {
+    if (!cores_[topology_.CoreOf(id).value()].has_value()) continue;
+    core(id).last_pages.Clear();
+    if (broadcast.scope == BroadcastScope::kNonGlobal) {
+      DropThread(id, /*globals=*/false);
+      continue;
+    }
+    const TlbContext context =
+        TagsOf(id, {FrameNumber(), broadcast.pcid, cpu(id).space().vpid});
+    if (broadcast.scope == BroadcastScope::kContext) {
+      DropContext(id, context.tag);
+      continue;
+    }
+    for (uint64_t i = 0; i < broadcast.count; ++i) {
+      const VirtPage page(broadcast.page.value() +
+                          (i << broadcast.stride_order));
+      DropPage(id, context, page, /*globals=*/false);
+    }
+  }
+}
+
+void Machine::SyncBroadcasts(CpuId from) {
+  cpu(from).Charge(CostKind::kFlushWait, costs_.tlbsync);
+}
+
 // Of the core's hardware threads in use.
 Cycles Machine::LeastClock(CoreId core) const {
   const uint32_t threads = topology_.threads_per_core();

@@ -144,6 +144,12 @@ class Machine {
   // Executes it; the caller charges what it likes.
   void InvalidateUncharged(CpuId cpu, const Invalidation& invalidation);
 
+  // Executes INVLPGB on `from`, and charges it: all threads drop what it says,
+  // at once (hardware may take until the next TLBSYNC).
+  void Invalidate(CpuId from, const Broadcast& broadcast);
+  // TLBSYNC: `from` waits until its broadcasts are done everywhere.
+  void SyncBroadcasts(CpuId from);
+
   // The operation that page-table writes belong to from now on, until its
   // promise. Writes outside any operation are never judged.
   OperationId BeginOperation(CpuId cpu, std::string name);

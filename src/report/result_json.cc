@@ -77,6 +77,7 @@ Json FlushesToJson(const FlushCounters& flushes) {
           {"ipis", flushes.ipis},
           {"ipis_avoided", flushes.ipis_avoided},
           {"interrupts", flushes.interrupts},
+          {"broadcasts", flushes.broadcasts},
           {"skipped", flushes.skipped},
           {"deferred", flushes.deferred},
           {"swept", flushes.swept},

@@ -5,7 +5,7 @@
 // executes it: a sibling's entries stay, except global ones, which no thread
 // owns. Each reaches the paging-structure caches too.
 //
-// Left out until something sends them: INVVPID, INVEPT and INVLPGB.
+// Left out until something sends them: INVVPID and INVEPT.
 #ifndef LOOKASIDE_TLB_INVALIDATION_H_
 #define LOOKASIDE_TLB_INVALIDATION_H_
 
@@ -49,6 +49,24 @@ struct Invalidation {
   Pcid pcid;      // kInvpcidAddress, kInvpcidContext
 
   friend bool operator==(const Invalidation&, const Invalidation&) = default;
+};
+
+// INVLPGB: on every hardware thread, and in no order until TLBSYNC (APM volume
+// 3). Global translations are spared.
+enum class BroadcastScope : uint8_t {
+  kPages,      // of `pcid`
+  kContext,    // all of `pcid`
+  kNonGlobal,  // all PCIDs
+};
+
+struct Broadcast {
+  BroadcastScope scope = BroadcastScope::kNonGlobal;
+  Pcid pcid;
+  VirtPage page;             // kPages: the first
+  uint32_t count = 0;        // of them
+  uint8_t stride_order = 0;  // log2 of the pages from one to the next
+
+  friend bool operator==(const Broadcast&, const Broadcast&) = default;
 };
 
 }  // namespace lookaside

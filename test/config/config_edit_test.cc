@@ -40,14 +40,14 @@ TEST(SimKeys, HaveARowForEveryField) {
   EXPECT_EQ(RowsOf("walk."), 6u + 3u * 3u);
   [[maybe_unused]] const auto& [p1, p2, p3] = paging;
   EXPECT_EQ(RowsOf("paging."), 3u);
-  [[maybe_unused]] const auto& [k1, k2, k3, k4, k5, k6, k7, k8, k9, k10] =
-      kernel;
-  EXPECT_EQ(RowsOf("kernel."), 10u);
+  [[maybe_unused]] const auto& [k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11,
+                                k12] = kernel;
+  EXPECT_EQ(RowsOf("kernel."), 12u);
   [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11,
                                 c12, c13, c14, c15, c16, c17, c18, c19, c20,
                                 c21, c22, c23, c24, c25, c26, c27, c28, c29,
-                                c30, c31] = cost;
-  EXPECT_EQ(RowsOf("cost."), 2u * 31u);
+                                c30, c31, c32, c33] = cost;
+  EXPECT_EQ(RowsOf("cost."), 2u * 33u);
   [[maybe_unused]] const auto& [r1, r2, r3, r4, r5] = replay;
   EXPECT_EQ(RowsOf("replay."), 5u);
   [[maybe_unused]] const auto& [name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10,

@@ -315,6 +315,23 @@ std::vector<Arm> Arms() {
   return arms;
 }
 
+INSTANTIATE_TEST_SUITE_P(
+    Invlpgb, KernelRandomTest,
+    testing::Values(
+        Arm{"all", "zen3", "linux_6.15", {{"kernel.global_asids", "3"}}},
+        Arm{"kpti",
+            "zen4",
+            "linux_6.15",
+            {{"kernel.kpti", "true"}, {"paging.thp", "always"}}},
+        Arm{"latr", "zen3", "linux_6.15", {{"kernel.flush.policy", "latr"}}},
+        Arm{"abis", "zen3", "linux_6.15", {{"kernel.flush.policy", "abis"}}},
+        Arm{"in_context",
+            "zen3",
+            "linux_6.15",
+            {{"kernel.kpti", "true"}, {"kernel.flush.in_context", "true"}}},
+        Arm{"ipi", "zen3", "linux_6.15", {{"kernel.remote_flush", "ipi"}}}),
+    [](const auto& test) { return test.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(Arms, KernelRandomTest, testing::ValuesIn(Arms()),
                          [](const auto& test) { return test.param.name; });
 

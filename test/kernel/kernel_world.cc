@@ -126,13 +126,22 @@ std::optional<MmId> KernelWorld::OwnerOf(CpuId cpu, Pcid pcid) {
   const TlbState& tlb = state.tlb_states[cpu.value()];
   const KernelRules& rules = state.rules;
   if (tlb.loaded_mm != kNoMm && !tlb.is_lazy) {
-    const bool user = pcid == UserPcid(rules, tlb.loaded_asid) &&
-                      (tlb.user_pcid_flush_mask >> tlb.loaded_asid & 1) == 0;
+    const bool owed = !IsGlobalAsid(tlb.loaded_asid) &&
+                      (tlb.user_pcid_flush_mask >> tlb.loaded_asid & 1) != 0;
+    const bool user = pcid == UserPcid(rules, tlb.loaded_asid) && !owed;
     if (user || pcid == KernelPcid(rules, tlb.loaded_asid)) {
       return tlb.loaded_mm;
     }
   }
   if (!rules.pcid) return std::nullopt;  // the next load of CR3 flushes
+  for (uint32_t i = 0; i < state.mms.end(); ++i) {
+    if (!state.mms.Has(i) || state.mms[i].dead) continue;
+    const uint16_t asid = state.mms[i].global_asid;
+    if (asid == 0) continue;
+    if (pcid == KernelPcid(rules, asid) || pcid == UserPcid(rules, asid)) {
+      return MmId(i);
+    }
+  }
   for (uint16_t asid = 0; asid < kDynamicAsids; ++asid) {
     const bool owed = (tlb.user_pcid_flush_mask >> asid & 1) != 0;
     const bool its = pcid == KernelPcid(rules, asid) ||
