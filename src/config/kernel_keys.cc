@@ -96,6 +96,14 @@ void AddKernelKeys(SimRows& rows) {
       rows, "kernel.global_asids", 4088, "",
       "How many global ASIDs there are; auto: all PCIDs but those of the "
       "dynamic ones, and half with page-table isolation");
+  rows.Integer<kKernel, &K::footprint>(
+      "kernel.footprint", 0, 512, "pages",
+      "Pages of its own data that the kernel touches on each entry from a "
+      "program, which take room in the TLBs. The default is a lower bound, "
+      "unsourced; plausible: 0 to 32");
+  rows.Bool<kKernel, &K::footprint_2m>("kernel.footprint_2m",
+                                       "Whether these are 2M pages, as those "
+                                       "of the direct map are, or 4K pages");
   rows.WordList("kernel.unfixed",
                 {std::begin(kKernelFixNames), std::end(kKernelFixNames)},
                 &GetUnfixed, &SetUnfixed,

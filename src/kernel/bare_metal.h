@@ -83,6 +83,9 @@ class BareMetal {
     machine_.memory().tables.Write(entry, value);
   }
 
+  void TouchAsSupervisor(CpuId cpu, VirtPage page) {
+    machine_.TouchAsSupervisor(cpu, page);
+  }
   // See Machine::Insert.
   void Insert(CpuId cpu, const Insertion& insertion) {
     machine_.Insert(cpu, insertion);

@@ -8,6 +8,7 @@
 #include "lookaside/base/status.h"
 #include "lookaside/kernel/deferred_flush.h"
 #include "lookaside/kernel/fault_steps.h"
+#include "lookaside/kernel/kernel_pages.h"
 #include "lookaside/kernel/local_tlb.h"
 #include "lookaside/kernel/start_operation.h"
 #include "lookaside/kernel/switch_steps.h"
@@ -33,6 +34,8 @@ absl::StatusOr<MmId> Kernel::CreateMm(BareMetal& hardware, NodeId node) {
   LOOKASIDE_ASSIGN_OR_RETURN(
       const PageTable table,
       PageTable::Create(hardware.memory(), hardware.paging_levels(), node));
+  LOOKASIDE_RETURN_IF_ERROR(
+      MapKernelPages(state_.rules, hardware.memory(), table, node));
   return MmId(state_.mms.Add(Mm(table, state_.next_ctx_id++)));
 }
 

@@ -113,6 +113,8 @@ struct KernelConfig {
   bool flush_in_context = false;
   LazyMode lazy = LazyMode::kAuto;
   RemoteFlushKind remote_flush = RemoteFlushKind::kAuto;
+  uint32_t footprint = 0;  // pages of its own that each entry touches
+  bool footprint_2m = true;
   std::optional<uint32_t> global_asids{};  // nothing: the processor's
   KernelFixSet unfixed{};
 

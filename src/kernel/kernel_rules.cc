@@ -112,6 +112,8 @@ KernelRules KernelRules::From(const KernelConfig& config,
   rules.kpti = config.kpti;
   rules.flush_in_context = config.flush_in_context && rules.kpti && rules.pcid;
   rules.lazy = LazyOf(config, rules.pcid);
+  rules.footprint = config.footprint;
+  rules.footprint_2m = config.footprint_2m;
   rules.broadcast = config.remote_flush != RemoteFlushKind::kIpi &&
                     CanBroadcast(config, machine);
   rules.global_asids = GlobalAsidsOf(config);

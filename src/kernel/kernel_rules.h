@@ -39,6 +39,8 @@ struct KernelRules {
   bool invpcid = true;
   bool kpti = false;
   bool flush_in_context = false;  // only where there are user PCIDs
+  uint32_t footprint = 0;         // kernel_pages.h
+  bool footprint_2m = true;
   // 6.15 with INVLPGB: global ASIDs, flushed by broadcast. Else interrupts.
   bool broadcast = false;
   uint16_t global_asids = 0;

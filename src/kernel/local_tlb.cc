@@ -5,6 +5,7 @@
 
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
+#include "lookaside/kernel/kernel_pages.h"
 #include "lookaside/tlb/invalidation.h"
 
 namespace lookaside {
@@ -214,9 +215,13 @@ void EnterKernel(KernelContext& k) {
   TlbState& tlb = k.tlb();
   if (!tlb.user_mode) return;
   tlb.user_mode = false;
-  if (!k.rules().kpti) return;
-  LoadHalf(k, KernelPcid(k.rules(), tlb.loaded_asid),
-           k.rules().pcid ? ContextLoad::kNoFlush : ContextLoad::kFlush);
+  if (k.rules().kpti) {
+    LoadHalf(k, KernelPcid(k.rules(), tlb.loaded_asid),
+             k.rules().pcid ? ContextLoad::kNoFlush : ContextLoad::kFlush);
+  }
+  for (uint32_t i = 0; i < k.rules().footprint; ++i) {
+    k.hardware.TouchAsSupervisor(k.cpu, KernelPage(k.rules(), i));
+  }
 }
 
 void ReturnToUser(KernelContext& k) {

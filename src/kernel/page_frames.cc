@@ -5,6 +5,7 @@
 #include "lookaside/base/status.h"
 #include "lookaside/kernel/entry_holder.h"
 #include "lookaside/kernel/entry_use.h"
+#include "lookaside/kernel/kernel_pages.h"
 
 namespace lookaside {
 
@@ -13,6 +14,8 @@ absl::StatusOr<MmId> NewMm(KernelContext& k) {
       PageTable::Create(k.hardware.memory(), k.hardware.paging_levels(),
                         k.hardware.NodeOf(k.cpu));
   if (!table.ok()) return table.status();
+  LOOKASIDE_RETURN_IF_ERROR(MapKernelPages(k.rules(), k.hardware.memory(),
+                                           *table, k.hardware.NodeOf(k.cpu)));
   return MmId(k.kernel.mms.Add(Mm(*table, k.kernel.next_ctx_id++)));
 }
 

@@ -547,4 +547,28 @@ void AccessPath::Raise(const WalkResult& walk, VirtPage page,
   fault_ = Fault{StartOf(page), walk.fault, access};
 }
 
+void AccessPath::TouchAsSupervisor(VirtPage page) {
+  constexpr AccessSide kSide = AccessSide::kData;
+  TlbHierarchy& tlb = r_.core.tlb;
+  last_.Clear();
+  const TlbHierarchy::Found found =
+      tlb.Lookup(kSide, r_.cpu.tlb_context(), page, tlb_counters_);
+  TranslationCounters& counters = r_.cpu.counters().translation;
+  if (found.level != 0) {
+    const bool first = found.level == 1;
+    r_.cpu.Charge(
+        first ? CostKind::kL1Tlb : CostKind::kStlb,
+        Cycles(tlb.latency(first ? found.array : found.second_array)));
+    ++(first ? counters.l1_hits : counters.stlb_hits);
+    tlb.CountHit(kSide, page, found, tlb_counters_);
+    return;
+  }
+  WalkResult walk;
+  RunWalker(page, WalkAccess{}, walk);
+  LOOKASIDE_CHECK(walk.fault == WalkFault::kNone);
+  r_.cpu.Charge(CostKind::kWalk, walk.cycles);
+  CountWalk(walk);
+  Fill(kSide, page, /*write=*/false, walk, /*denied=*/false);
+}
+
 }  // namespace lookaside

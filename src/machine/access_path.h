@@ -74,6 +74,10 @@ class AccessPath {
   // The same for a run. What is left of it on a fault stands in `run`.
   bool Play(PageRun& run);
 
+  // One load by the kernel's half of the table, of data that it maps: in no
+  // count of the program's accesses, but in those of the TLBs.
+  void TouchAsSupervisor(VirtPage page);
+
   const std::optional<Fault>& fault() const { return fault_; }
 
  private:

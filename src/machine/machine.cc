@@ -102,6 +102,11 @@ Machine::AccessResult Machine::Access(CpuId cpu,
   return {consumed, path.fault()};
 }
 
+void Machine::TouchAsSupervisor(CpuId cpu, VirtPage page) {
+  MarkStale();
+  AccessPath(Resources(cpu, Pacing::kInstructions)).TouchAsSupervisor(page);
+}
+
 void Machine::Insert(CpuId cpu_id, const Insertion& insertion) {
   LOOKASIDE_DCHECK(!insertion.leaf.accessed());
   cpu(cpu_id).set_insertion(insertion);

@@ -125,6 +125,10 @@ class Machine {
   // since. Nothing happens if the leaf is another by then.
   void Insert(CpuId cpu, const Insertion& insertion);
 
+  // The kernel on `cpu` loads from a page of its own, which the table that is
+  // loaded maps.
+  void TouchAsSupervisor(CpuId cpu, VirtPage page);
+
   // MOV to CR3. The first one makes the hardware thread active: partitioned
   // arrays of its core are divided anew.
   void LoadContext(CpuId cpu, const AddressSpace& space, ContextLoad load);

@@ -41,8 +41,8 @@ TEST(SimKeys, HaveARowForEveryField) {
   [[maybe_unused]] const auto& [p1, p2, p3] = paging;
   EXPECT_EQ(RowsOf("paging."), 3u);
   [[maybe_unused]] const auto& [k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11,
-                                k12] = kernel;
-  EXPECT_EQ(RowsOf("kernel."), 12u);
+                                k12, k13, k14] = kernel;
+  EXPECT_EQ(RowsOf("kernel."), 14u);
   [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11,
                                 c12, c13, c14, c15, c16, c17, c18, c19, c20,
                                 c21, c22, c23, c24, c25, c26, c27, c28, c29,

@@ -386,5 +386,64 @@ TEST_F(InContextTest, MoreThanTheCeilingAreFlushedWithTheLoad) {
   EXPECT_EQ(world_->FindProblem(), "");
 }
 
+// The kernel's own pages: they take room that the program's had.
+class FootprintTest : public KernelFlushTest {
+ protected:
+  // Of the L1 for 4K pages, when a program that just fits it returns from a
+  // system call without work.
+  uint64_t MissesAfterASyscall(const std::string& footprint,
+                               bool kpti = false) {
+    Make("skylake-sp", "linux_6.15", 1, 64,
+         {{"kernel.footprint", footprint},
+          {"kernel.footprint_2m", "false"},
+          {"kernel.kpti", kpti ? "true" : "false"}});
+    TouchAll();
+    const uint64_t before = Misses();
+    world_->Run(0, {.kind = OperationKind::kBrk});
+    TouchAll();
+    return Misses() - before;
+  }
+  void TouchAll() {
+    for (uint64_t i = 0; i < 64; ++i) world_->Touch(0, kPage + i, false);
+  }
+  uint64_t Misses() {
+    const auto& arrays = world_->machine().config().tlb.arrays;
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      if (arrays[i].name == "dtlb_4k") {
+        return world_->machine().cpu(CpuId(0)).counters().tlb[i].misses;
+      }
+    }
+    return 0;
+  }
+};
+
+TEST_F(FootprintTest, TakesRoomInTheTlbs) {
+  EXPECT_EQ(MissesAfterASyscall("0"), 0u);
+  EXPECT_GE(MissesAfterASyscall("16"), 16u);
+}
+
+TEST_F(FootprintTest, SurvivesAChangeOfAddressSpaceUnlessIsolated) {
+  for (const char* const kpti : {"false", "true"}) {
+    Make("skylake-sp", "linux_6.15", 1, 1,
+         {{"kernel.footprint", "4"}, {"kernel.kpti", kpti}});
+    const MmId other = world_->NewMm();
+    world_->Run(0, {.kind = OperationKind::kBrk});
+    world_->Switch(0, other);
+    const uint64_t before =
+        world_->machine().cpu(CpuId(0)).counters().translation.walks;
+    world_->Run(0, {.kind = OperationKind::kBrk});
+    const uint64_t walks =
+        world_->machine().cpu(CpuId(0)).counters().translation.walks - before;
+    EXPECT_EQ(walks, std::string(kpti) == "true" ? 4u : 0u) << kpti;
+  }
+}
+
+TEST_F(FootprintTest, IsNoAccessOfTheProgram) {
+  Make("skylake-sp", "linux_6.15", 1, 1, {{"kernel.footprint", "16"}});
+  const uint64_t before = world_->machine().cpu(CpuId(0)).counters().loads;
+  world_->Run(0, {.kind = OperationKind::kBrk});
+  EXPECT_EQ(world_->machine().cpu(CpuId(0)).counters().loads, before);
+}
+
 }  // namespace
 }  // namespace lookaside

@@ -316,6 +316,19 @@ std::vector<Arm> Arms() {
 }
 
 INSTANTIATE_TEST_SUITE_P(
+    Footprint, KernelRandomTest,
+    testing::Values(
+        Arm{"global", "skylake-sp", "linux_6.15", {{"kernel.footprint", "12"}}},
+        Arm{"kpti",
+            "skylake-sp",
+            "linux_5.13",
+            {{"kernel.footprint", "40"},
+             {"kernel.footprint_2m", "false"},
+             {"kernel.kpti", "true"}}},
+        Arm{"old", "nehalem-ep", "linux_3.6", {{"kernel.footprint", "8"}}}),
+    [](const auto& test) { return test.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
     Invlpgb, KernelRandomTest,
     testing::Values(
         Arm{"all", "zen3", "linux_6.15", {{"kernel.global_asids", "3"}}},
