@@ -82,12 +82,6 @@ absl::Status CheckLeftOver(const std::vector<CLI::App*>& chain) {
           "unknown command '{}'; did you mean '{}'? '{} --help' lists all",
           left[0], Nearest(left[0], names), command);
     }
-    if (app->get_name() == "replay") {
-      return InvalidArgument(
-          "unexpected argument '{}': replay takes one TRACE; several "
-          "processes over one machine cannot be simulated yet",
-          left[0]);
-    }
     return InvalidArgument("unexpected argument '{}'; see '{} --help'", left[0],
                            command);
   }

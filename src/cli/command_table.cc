@@ -59,6 +59,15 @@ void AddConfig(CLI::App* command, Words& words) {
           "Change one key of the configuration; may be repeated");
 }
 
+void AddTraces(CLI::App* command, Words& words) {
+  command
+      ->add_option("TRACE", words.arguments.traces,
+                   "A recording, or a generator such as gen:mprotect,t=4;\n"
+                   "several are several processes; - is standard input")
+      ->option_text(" ")
+      ->required();
+}
+
 void AddTrace(CLI::App* command, Words& words) {
   command->add_option("TRACE", words.trace, "A recording; - is standard input")
       ->option_text(" ")
@@ -76,7 +85,7 @@ void AddReplay(CLI::App& app, Words& words) {
       "  valgrind --tool=lackey --trace-mem=yes --log-file=ls.lackey ls\n"
       "  lookaside replay ls.lackey --cpu zen3 --set "
       "tlb.stlb_data.entries=1024");
-  AddTrace(replay, words);
+  AddTraces(replay, words);
   AddConfig(replay, words);
   AddValue(replay, "--seed", words.seed, "S",
            "Of random replacement; 0 unless given");
@@ -90,7 +99,7 @@ void AddSweep(CLI::App& app, Words& words) {
       "Play a recorded program on many configurations, in one pass",
       "  lookaside sweep ls.lackey --vary tlb.stlb.entries=512..4096:*2 "
       "--vary walk.overlap=0,0.5");
-  AddTrace(sweep, words);
+  AddTraces(sweep, words);
   AddList(sweep, "--vary", words.arguments.varies, "KEY=LIST",
           "Give a key these values: a,b,c or lo..hi or lo..hi:step or\n"
           "lo..hi:*factor; repeated, every combination")

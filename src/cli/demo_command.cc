@@ -3,6 +3,7 @@
 // What the product is for, on a recording that is part of the command: one
 // replay, then the flush threshold swept over it.
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "lookaside/report/text_report.h"
 #include "lookaside/report/wrap_text.h"
 #include "lookaside/sweep/study.h"
+#include "lookaside/sweep/sweep.h"
 #include "lookaside/sweep/vary.h"
 #include "lookaside/testdata/demo_recording.h"
 #include "lookaside/trace/open_trace.h"
@@ -43,8 +45,11 @@ absl::StatusOr<SweepTable> SweepThreshold(const LoadedConfig& loaded) {
   LOOKASIDE_ASSIGN_OR_RETURN(const Vary vary, ParseVary(kDemoVary));
   LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                              OpenDemo());
-  LOOKASIDE_ASSIGN_OR_RETURN(Study study,
-                             RunStudy(loaded, {&vary, 1}, *reader, {}));
+  LOOKASIDE_ASSIGN_OR_RETURN(
+      Study study,
+      RunStudy(loaded, {&vary, 1}, [&](std::span<const SweepPoint> points) {
+        return RunSweep(points, *reader, {});
+      }));
   return TableOf(std::move(study), {&vary, 1});
 }
 
@@ -98,8 +103,9 @@ absl::Status RunDemo(const Arguments& arguments) {
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded, LoadConfig(request));
   LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                              OpenDemo());
+  TraceReader* const readers[] = {reader.get()};
   LOOKASIDE_ASSIGN_OR_RETURN(const Replayed replayed,
-                             Play(loaded.config, 0, *reader));
+                             Play(loaded.config, 0, readers));
   LOOKASIDE_ASSIGN_OR_RETURN(const SweepTable table, SweepThreshold(loaded));
   if (!arguments.json.empty()) {
     LOOKASIDE_RETURN_IF_ERROR(

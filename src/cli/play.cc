@@ -13,7 +13,7 @@
 namespace lookaside {
 
 absl::StatusOr<Replayed> Play(const SimConfig& config, uint64_t seed,
-                              TraceReader& reader) {
+                              std::span<TraceReader* const> readers) {
   LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<Simulation> simulation,
                              Simulation::Create(config, seed));
   Progress progress;
@@ -21,8 +21,11 @@ absl::StatusOr<Replayed> Play(const SimConfig& config, uint64_t seed,
       .progress = [&progress](uint64_t, uint64_t accesses) {
         progress.Update(accesses);
       }};
-  absl::StatusOr<RunResult> result = Replay(*simulation, reader, options);
-  if (!result.ok()) return WithTraceName(result.status(), reader);
+  absl::StatusOr<RunResult> result = Replay(*simulation, readers, options);
+  if (!result.ok()) {
+    return readers.size() == 1 ? WithTraceName(result.status(), *readers[0])
+                               : result.status();
+  }
   Replayed replayed{*std::move(result), {}};
   uint64_t accesses = 0;
   for (const TraceInfo& trace : replayed.result.traces) {

@@ -5,6 +5,7 @@
 #define LOOKASIDE_CLI_PLAY_H_
 
 #include <cstdint>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "lookaside/config/sim_config.h"
@@ -19,8 +20,9 @@ struct Replayed {
   HostInfo host;
 };
 
+// Several readers are several processes.
 absl::StatusOr<Replayed> Play(const SimConfig& config, uint64_t seed,
-                              TraceReader& reader);
+                              std::span<TraceReader* const> readers);
 
 }  // namespace lookaside
 

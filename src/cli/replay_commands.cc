@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lookaside/base/status.h"
 #include "lookaside/cli/commands.h"
@@ -14,7 +15,8 @@
 #include "lookaside/report/result_csv.h"
 #include "lookaside/report/result_json.h"
 #include "lookaside/report/text_report.h"
-#include "lookaside/trace/open_trace.h"
+#include "lookaside/trace/trace_reader.h"
+#include "lookaside/workload/open_source.h"
 
 namespace lookaside {
 namespace {
@@ -41,10 +43,16 @@ absl::Status RunReplay(const Arguments& arguments) {
   LOOKASIDE_RETURN_IF_ERROR(CheckResultFiles(arguments));
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded,
                              LoadConfig(arguments.config));
-  LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                             OpenTrace(arguments.traces.front()));
+  std::vector<std::unique_ptr<TraceReader>> opened;
+  std::vector<TraceReader*> readers;
+  for (const std::string& trace : arguments.traces) {
+    LOOKASIDE_ASSIGN_OR_RETURN(std::unique_ptr<TraceReader> reader,
+                               OpenSource(trace, arguments.seed));
+    readers.push_back(reader.get());
+    opened.push_back(std::move(reader));
+  }
   LOOKASIDE_ASSIGN_OR_RETURN(const Replayed replayed,
-                             Play(loaded.config, arguments.seed, *reader));
+                             Play(loaded.config, arguments.seed, readers));
   LOOKASIDE_RETURN_IF_ERROR(Output(
       replayed, arguments,
       TextReport(replayed.result, MachineLine(arguments.config, loaded))));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +19,8 @@
 #include "lookaside/sweep/study.h"
 #include "lookaside/sweep/sweep.h"
 #include "lookaside/sweep/vary.h"
-#include "lookaside/trace/open_trace.h"
+#include "lookaside/trace/trace_reader.h"
+#include "lookaside/workload/open_source.h"
 
 namespace lookaside {
 namespace {
@@ -27,21 +30,57 @@ struct Swept {
   HostInfo host;
 };
 
+using Readers = std::vector<std::unique_ptr<TraceReader>>;
+
+absl::StatusOr<Readers> OpenAll(const Arguments& arguments) {
+  Readers readers;
+  for (const std::string& trace : arguments.traces) {
+    LOOKASIDE_ASSIGN_OR_RETURN(std::unique_ptr<TraceReader> reader,
+                               OpenSource(trace, arguments.seed));
+    readers.push_back(std::move(reader));
+  }
+  return readers;
+}
+
+// One recording is read once for all points.
+bool IsReadOnce(const Readers& readers) {
+  return readers.size() == 1 && readers[0]->streams() == nullptr;
+}
+
+absl::Status CheckReadable(const Arguments& arguments, const Readers& readers) {
+  const bool from_stdin =
+      std::ranges::find(arguments.traces, "-") != arguments.traces.end();
+  if (!from_stdin || IsReadOnce(readers)) return absl::OkStatus();
+  return InvalidArgument(
+      "standard input ('-') can be swept alone only: several traces are read "
+      "anew for each point");
+}
+
 absl::StatusOr<Swept> Sweep(const LoadedConfig& loaded,
                             const std::vector<Vary>& varies,
-                            const Arguments& arguments, TraceReader& reader) {
+                            const Arguments& arguments,
+                            const Readers& readers) {
   Progress progress;
+  const SweepOptions options{
+      .seed = arguments.seed,
+      .jobs = JobsOf(arguments),
+      .progress = [&](uint64_t played) { progress.Update(played); }};
+  const auto run = [&](std::span<const SweepPoint> points) {
+    return IsReadOnce(readers)
+               ? RunSweep(points, *readers[0], options)
+               : RunSweep(points, [&] { return OpenAll(arguments); }, options);
+  };
+  absl::StatusOr<Study> study = RunStudy(loaded, varies, run);
+  if (!study.ok()) {
+    return IsReadOnce(readers) ? WithTraceName(study.status(), *readers[0])
+                               : study.status();
+  }
   uint64_t accesses = 0;
-  const SweepOptions options{.seed = arguments.seed,
-                             .jobs = JobsOf(arguments),
-                             .progress = [&](uint64_t played) {
-                               accesses = played;
-                               progress.Update(played);
-                             }};
-  absl::StatusOr<Study> study = RunStudy(loaded, varies, reader, options);
-  if (!study.ok()) return WithTraceName(study.status(), reader);
+  for (const RunResult& result : study->sweep.results) {
+    accesses += result.totals.counters.accesses();
+  }
   Swept swept;
-  swept.host = MeasureHost(accesses * study->points.size(), progress.seconds());
+  swept.host = MeasureHost(accesses, progress.seconds());
   swept.table = TableOf(*std::move(study), varies);
   return swept;
 }
@@ -57,10 +96,10 @@ absl::Status RunSweepCommand(const Arguments& arguments) {
   }
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded,
                              LoadConfig(arguments.config));
-  LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                             OpenTrace(arguments.traces.front()));
+  LOOKASIDE_ASSIGN_OR_RETURN(const Readers readers, OpenAll(arguments));
+  LOOKASIDE_RETURN_IF_ERROR(CheckReadable(arguments, readers));
   LOOKASIDE_ASSIGN_OR_RETURN(const Swept swept,
-                             Sweep(loaded, varies, arguments, *reader));
+                             Sweep(loaded, varies, arguments, readers));
   if (!arguments.json.empty()) {
     LOOKASIDE_RETURN_IF_ERROR(
         WriteResultFile(arguments.json, SweepJson(swept.table, swept.host)));

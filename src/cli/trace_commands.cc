@@ -12,8 +12,9 @@
 #include "lookaside/cli/standard_streams.h"
 #include "lookaside/report/trace_summary.h"
 #include "lookaside/trace/memory_call.h"
-#include "lookaside/trace/open_trace.h"
 #include "lookaside/trace/trace_event.h"
+#include "lookaside/trace/trace_reader.h"
+#include "lookaside/workload/open_source.h"
 
 namespace lookaside {
 namespace {
@@ -60,7 +61,7 @@ absl::Status RunTraceInfo(const Arguments& arguments) {
   std::string text;
   for (const std::string& path : arguments.traces) {
     LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                               OpenTrace(path));
+                               OpenSource(path, 0));
     LOOKASIDE_ASSIGN_OR_RETURN(TraceSummary summary, SummarizeTrace(*reader));
     text += (text.empty() ? "" : "\n") + TraceSummaryText(summary);
     summaries.push_back(std::move(summary));
@@ -74,7 +75,7 @@ absl::Status RunTraceInfo(const Arguments& arguments) {
 
 absl::Status RunTraceHead(const Arguments& arguments) {
   LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                             OpenTrace(arguments.traces.front()));
+                             OpenSource(arguments.traces.front(), 0));
   std::vector<TraceEvent> buffer(kHeadBuffer);
   EventLines lines;
   bool first = true;

@@ -70,6 +70,9 @@ template <>
 inline constexpr std::string_view kWordsOf<RemoteFlushKind>[] = {"auto", "ipi",
                                                                  "invlpgb"};
 template <>
+inline constexpr std::string_view kWordsOf<ReplayOrder>[] = {"auto", "recorded",
+                                                             "timed"};
+template <>
 inline constexpr std::string_view kWordsOf<LazyMode>[] = {"auto", "off", "ipi",
                                                           "skip"};
 template <typename Enum>

@@ -186,6 +186,18 @@ void AddReplay(SimRows& rows) {
       "replay.operations",
       "Whether memory-management calls of a recording are applied, or only "
       "its accesses played");
+  rows.Word<ReplayOrder, kReplay, &R::order>(
+      "replay.order",
+      "What orders different threads: the record, or the clocks of their CPUs "
+      "(timed); auto: recorded for recordings, timed for generators");
+  rows.Integer<kReplay, &R::slice_us>(
+      "replay.slice_us", 1, 10'000'000, "us",
+      "How long a thread of timed order, or one of several recordings, runs "
+      "while others wait for its turn; 3000 is a default, about Linux's");
+  rows.Integer<kReplay, &R::lookahead>(
+      "replay.lookahead", 1, uint64_t{1} << 32, "events",
+      "Of timed order: how far ahead in a recording a thread's next event is "
+      "looked for before the thread counts as asleep");
   rows.Integer<kReplay, &R::warmup>("replay.warmup", 0, ~uint64_t{0} >> 1,
                                     "accesses",
                                     "Accesses that run before counting starts");

@@ -64,6 +64,9 @@ class BareMetal {
   void Promise(OperationId operation, bool relaxed = false) {
     machine_.Promise(operation, relaxed);
   }
+  void ContinueOperation(CpuId cpu, OperationId operation) {
+    machine_.ContinueOperation(cpu, operation);
+  }
   // Before the memory is freed.
   void CheckFrameFree(CpuId cpu, FrameNumber frame, PageSize size,
                       Machine::UsablePcid usable) {

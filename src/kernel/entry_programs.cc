@@ -33,6 +33,7 @@ StepResult Return(KernelContext& k, StepFrame&) {
 // --- interrupt ---
 
 struct InterruptLocals {
+  uint64_t returned = 0;   // by what was called last, before
   bool user_mode = false;  // before
   uint8_t unused[7] = {};
 };
@@ -40,7 +41,8 @@ struct InterruptLocals {
 enum InterruptStep : uint16_t { kEnter, kRunNext, kAgain, kLeave };
 
 StepResult EnterInterrupt(KernelContext& k, StepFrame& frame) {
-  frame.As<InterruptLocals>().user_mode = k.tlb().user_mode;
+  frame.As<InterruptLocals>() = {.returned = k.returned,
+                                 .user_mode = k.tlb().user_mode};
   k.hardware.SetInterruptsOff(k.cpu, true);
   k.Charge(CostKind::kInterrupt, k.costs().ipi_handler);
   ++k.flushes().interrupts;
@@ -67,8 +69,9 @@ StepResult Again(KernelContext&, StepFrame&) {
 
 StepResult LeaveInterrupt(KernelContext& k, StepFrame& frame) {
   k.hardware.SetInterruptsOff(k.cpu, false);
-  if (frame.As<InterruptLocals>().user_mode) ReturnToUser(k);
-  return StepResult::Done();
+  const auto& locals = frame.As<InterruptLocals>();
+  if (locals.user_mode) ReturnToUser(k);
+  return StepResult::Done(locals.returned);
 }
 
 // --- context switch ---

@@ -52,6 +52,15 @@ void Kernel::SwitchTo(BareMetal& hardware, CpuId cpu, MmId id) {
 
 absl::Status Kernel::HandleFault(BareMetal& hardware, CpuId cpu,
                                  const Fault& fault) {
+  LOOKASIDE_RETURN_IF_ERROR(StartFault(hardware, cpu, fault));
+  const OperationId fault_in = hardware.BeginOperation(cpu, "page_fault");
+  LOOKASIDE_RETURN_IF_ERROR(RunSteps(hardware, cpu));
+  Promise(hardware, fault_in);
+  return absl::OkStatus();
+}
+
+absl::Status Kernel::StartFault(BareMetal& hardware, CpuId cpu,
+                                const Fault& fault) {
   const MmId mm = running(cpu);
   LOOKASIDE_CHECK(mm != kNoMm);
   if (fault.kind == WalkFault::kNonCanonical) {
@@ -67,9 +76,6 @@ absl::Status Kernel::HandleFault(BareMetal& hardware, CpuId cpu,
   stack.Push(StepFrame(IdOf(KernelProgram::kReturnToUser)));
   stack.Push(StepFrame(IdOf(KernelProgram::kFaultIn), locals));
   stack.Push(StepFrame(IdOf(KernelProgram::kFaultEntry)));
-  const OperationId fault_in = hardware.BeginOperation(cpu, "page_fault");
-  LOOKASIDE_RETURN_IF_ERROR(RunSteps(hardware, cpu));
-  Promise(hardware, fault_in);
   return absl::OkStatus();
 }
 
@@ -188,6 +194,35 @@ bool Kernel::TakeInterrupt(BareMetal& hardware, CpuId cpu) {
   hardware.IdleUntil(cpu, hardware.interrupts(cpu).next().due);
   stack.Push(StepFrame(IdOf(KernelProgram::kInterrupt)));
   return true;
+}
+
+bool Kernel::WaitIsOver(BareMetal& hardware, CpuId cpu) const {
+  const StepWait wait = *hardware.steps(cpu).waiting();
+  switch (static_cast<KernelWait>(wait.what)) {
+    case KernelWait::kAcknowledgements:
+      return state_.payloads[wait.object].awaiting.empty();
+    case KernelWait::kMmapLock:
+      return state_.mms[wait.object].mmap_lock.HeldBy(cpu);
+    case KernelWait::kPageTableLock:
+      return state_.mms[wait.object].page_table_lock.HeldBy(cpu);
+    case KernelWait::kFlushVector:
+      return state_.flush_vectors[wait.object].HeldBy(cpu);
+  }
+  return false;
+}
+
+void Kernel::WaitUntil(BareMetal& hardware, CpuId cpu, Cycles time) {
+  const Cycles now = hardware.clock(cpu);
+  if (time <= now) return;
+  const bool acknowledgements =
+      hardware.steps(cpu).waiting()->what ==
+      static_cast<uint16_t>(KernelWait::kAcknowledgements);
+  if (acknowledgements) {
+    state_.flushes(cpu).wait_cycles += (time - now).value();
+  }
+  hardware.Charge(cpu,
+                  acknowledgements ? CostKind::kFlushWait : CostKind::kLockWait,
+                  time - now);
 }
 
 absl::Status Kernel::RunSteps(BareMetal& hardware, CpuId cpu) {

@@ -95,10 +95,20 @@ class Kernel {
   // REQUIRES of Start: `cpu` is in the middle of nothing. Of Step: it is not.
   std::optional<int64_t> Start(BareMetal& hardware, CpuId cpu,
                                const Operation& operation);
+  // The handler of a fault, in the same way. Errors are HandleFault's.
+  absl::Status StartFault(BareMetal& hardware, CpuId cpu, const Fault& fault);
   StackState Step(BareMetal& hardware, CpuId cpu);
   bool TakeInterrupt(BareMetal& hardware, CpuId cpu);
   // Likewise its scheduler tick. REQUIRES: interrupts are on.
   void StartTick(BareMetal& hardware, CpuId cpu);
+  // The operation has returned to its caller.
+  void Promise(BareMetal& hardware, OperationId operation);
+  // Whether the step that waits on `cpu` would go on now.
+  // REQUIRES: the stack of `cpu` waits.
+  bool WaitIsOver(BareMetal& hardware, CpuId cpu) const;
+  // Moves the clock of a waiting `cpu` on to `time`, if that is ahead, and
+  // charges what it waits for. REQUIRES: the stack of `cpu` waits.
+  void WaitUntil(BareMetal& hardware, CpuId cpu, Cycles time);
   const absl::Status& error() const { return error_; }
 
   FaultCounters faults(CpuId cpu) const;
@@ -120,7 +130,6 @@ class Kernel {
   absl::Status RunSteps(BareMetal& hardware, CpuId cpu);
   absl::Status TakeInterrupts(BareMetal& hardware, uint32_t payload);
   absl::Status TickOthers(BareMetal& hardware, CpuId cpu);
-  void Promise(BareMetal& hardware, OperationId operation);
   absl::Status NotCanonical(BareMetal& hardware, const Fault& fault) const;
 
   KernelState state_;

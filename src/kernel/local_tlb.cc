@@ -95,8 +95,8 @@ void FlushPage(KernelContext& k, VirtPage page, bool charged) {
 // The bound pays for no more than one write of CR3.
 void FlushPages(KernelContext& k, const FlushInfo& info) {
   const Cycles all = PageCost(k) * info.strides();
-  const bool capped = k.rules().policy == FlushPolicyKind::kBound &&
-                      all > k.costs().cr3_flush;
+  const bool capped =
+      k.rules().policy == FlushPolicyKind::kBound && all > k.costs().cr3_flush;
   const uint64_t stride = uint64_t{1} << info.stride_order;
   for (uint64_t page = info.start.value(); page < info.end.value();
        page += stride) {

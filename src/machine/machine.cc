@@ -200,6 +200,12 @@ OperationId Machine::BeginOperation(CpuId cpu, std::string name) {
   return stale_.Begin(std::move(name));
 }
 
+void Machine::ContinueOperation(CpuId cpu, OperationId operation) {
+  MarkStale();
+  writer_cpu_ = cpu;
+  stale_.Continue(operation);
+}
+
 void Machine::Promise(OperationId operation, bool relaxed) {
   MarkStale();
   stale_.Promise(operation, relaxed, cores_);

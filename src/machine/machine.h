@@ -159,6 +159,8 @@ class Machine {
   OperationId BeginOperation(CpuId cpu, std::string name);
   // Zero outside of operations.
   OperationId operation() const { return stale_.writer(); }
+  // The same for one that has begun and goes on, after those of other CPUs.
+  void ContinueOperation(CpuId cpu, OperationId operation);
   // The operation has returned to its caller: what it took away may not be
   // used any more. `relaxed`: only after a second promise.
   void Promise(OperationId operation, bool relaxed = false);

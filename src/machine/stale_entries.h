@@ -65,8 +65,10 @@ class StaleEntries {
   void AddHolder(TreeId tree, CoreId core);
 
   // The operation that later changes belong to, by name, until its promise or
-  // the next Begin.
+  // the next Begin or Continue.
   OperationId Begin(std::string name);
+  // One that has begun and has promised nothing yet; 0: none.
+  void Continue(OperationId operation) { writer_ = operation; }
 
   OperationId writer() const { return writer_; }
 

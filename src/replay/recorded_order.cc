@@ -16,7 +16,7 @@ CpuId RecordedOrder::CpuOf(uint32_t thread) const {
 }
 
 RecordedOrder::Task& RecordedOrder::TaskOf(uint32_t thread) {
-  return tasks_.try_emplace(thread, Task{simulation_.process()}).first->second;
+  return tasks_.try_emplace(thread, Task{mm_}).first->second;
 }
 
 absl::Status RecordedOrder::Resume(uint32_t thread, Task& task) {
@@ -27,9 +27,10 @@ absl::Status RecordedOrder::Resume(uint32_t thread, Task& task) {
     ++calls_.revived;
   }
   simulation_.IdleUntil(cpu, preceding_start_);
-  const auto last = on_cpu_.find(cpu);
-  if (last != on_cpu_.end() && last->second == thread) return absl::OkStatus();
-  on_cpu_.insert_or_assign(cpu, thread);
+  const Occupant self{recording_, thread};
+  const auto last = occupants_.find(cpu);
+  if (last != occupants_.end() && last->second == self) return absl::OkStatus();
+  occupants_.insert_or_assign(cpu, self);
   return simulation_.SwitchTask(cpu, task.mm);
 }
 
@@ -63,7 +64,7 @@ absl::Status RecordedOrder::End(uint32_t thread) {
   exit.kind = OperationKind::kExit;
   LOOKASIDE_RETURN_IF_ERROR(Run(thread, exit).status());
   TaskOf(thread).gone = true;
-  on_cpu_.erase(CpuOf(thread));
+  occupants_.erase(CpuOf(thread));
   return absl::OkStatus();
 }
 

@@ -12,7 +12,7 @@
 //
 // A thread stays where `replay.placement` puts it. Several threads on one
 // hardware thread take turns as the record does; each turn is a context
-// switch of the kernel.
+// switch of the kernel. So is each turn of another recording on it.
 //
 // Not thread-safe. Refers to the simulation, which outlives it.
 #ifndef LOOKASIDE_REPLAY_RECORDED_ORDER_H_
@@ -21,35 +21,48 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "lookaside/base/cycles.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/kernel/mm_id.h"
+#include "lookaside/kernel/operation.h"
 #include "lookaside/machine/access_path.h"
+#include "lookaside/replay/call_counts.h"
 #include "lookaside/replay/simulation.h"
 #include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/trace_event.h"
 
 namespace lookaside {
 
-// What became of the recording's calls.
-struct CallCounts {
-  uint64_t applied = 0;  // as operations of the kernel
-  uint64_t refused = 0;  // by this kernel, though the recording's agreed
-  // Threads that went on after their exit; each got a new address space.
-  uint64_t revived = 0;
+// The thread that ran last on a hardware thread.
+struct Occupant {
+  size_t recording = 0;
+  uint32_t thread = 0;
+
+  friend bool operator==(const Occupant&, const Occupant&) = default;
 };
+using Occupants = std::map<CpuId, Occupant>;
 
 class RecordedOrder {
  public:
-  explicit RecordedOrder(Simulation& simulation) : simulation_(simulation) {}
+  // `mm`: the process that is recorded; `recording`: its number among several.
+  // All recordings of a simulation share `occupants`, which outlive them.
+  RecordedOrder(Simulation& simulation, Occupants& occupants, size_t recording,
+                MmId mm)
+      : simulation_(simulation),
+        occupants_(occupants),
+        recording_(recording),
+        mm_(mm) {}
   // Goes on where `other` is, with a clone of its simulation.
-  RecordedOrder(const RecordedOrder& other, Simulation& clone)
+  RecordedOrder(const RecordedOrder& other, Simulation& clone,
+                Occupants& occupants)
       : simulation_(clone),
+        occupants_(occupants),
+        recording_(other.recording_),
+        mm_(other.mm_),
         tasks_(other.tasks_),
-        on_cpu_(other.on_cpu_),
         preceding_start_(other.preceding_start_),
         calls_(other.calls_) {}
 
@@ -81,9 +94,11 @@ class RecordedOrder {
   absl::Status End(uint32_t thread);
 
   Simulation& simulation_;
-  std::map<uint32_t, Task> tasks_;    // by thread of the recording
-  std::map<CpuId, uint32_t> on_cpu_;  // the thread that ran there last
-  Cycles preceding_start_;            // of the event before
+  Occupants& occupants_;
+  size_t recording_;
+  MmId mm_;
+  std::map<uint32_t, Task> tasks_;  // by thread of the recording
+  Cycles preceding_start_;          // of the event before
   CallCounts calls_;
 };
 

@@ -2,8 +2,6 @@
 #include "lookaside/replay/replayer.h"
 
 #include <algorithm>
-#include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,253 +11,171 @@
 namespace lookaside {
 namespace {
 
-uint64_t CountAccesses(std::span<const TraceEvent> events) {
+// Of several recordings in recorded order: events between two looks at
+// whether the time slice is over.
+constexpr size_t kPieceEvents = 1024;
+
+absl::Status WithName(const absl::Status& error, const TraceReader& reader) {
+  const std::string name = reader.info().name;
+  const std::string message = Message(error);
+  if (error.ok() || message.starts_with(name)) return error;
+  return absl::Status(error.code(), fmt::format("{}: {}", name, message));
+}
+
+std::vector<TraceInfo> InfosOf(std::span<TraceReader* const> readers) {
+  std::vector<TraceInfo> infos;
+  for (const TraceReader* reader : readers) infos.push_back(reader->info());
+  return infos;
+}
+
+// A trace that is read piece by piece.
+struct Turn {
+  std::vector<TraceEvent> buffer;
+  std::span<const TraceEvent> left;  // of the buffer
+  bool ended = false;
+};
+
+// Instructions, or accesses where none are fetched.
+uint64_t LengthOf(std::span<const TraceEvent> events) {
+  uint64_t fetches = 0;
   uint64_t accesses = 0;
-  for (const TraceEvent& event : events) accesses += Accesses(event.kind);
-  return accesses;
-}
-
-bool HasFetch(std::span<const TraceEvent> events) {
-  return std::any_of(events.begin(), events.end(), [](const TraceEvent& e) {
-    return e.kind == EventKind::kFetch;
-  });
-}
-
-// How many of `events`, which begin with an access, are accesses of one thread.
-size_t StretchOfThread(std::span<const TraceEvent> events) {
-  const uint32_t thread = events.front().thread;
-  size_t n = 1;
-  while (n < events.size() && events[n].thread == thread &&
-         events[n].kind != EventKind::kCall) {
-    ++n;
+  for (const TraceEvent& event : events) {
+    fetches += event.kind == EventKind::kFetch ? 1 : 0;
+    accesses += Accesses(event.kind);
   }
-  return n;
+  return fetches > 0 ? fetches : accesses;
 }
 
-// How many of `events` cover `accesses`.
-size_t EventsFor(std::span<const TraceEvent> events, uint64_t accesses) {
-  size_t n = 0;
-  for (uint64_t covered = 0; n < events.size() && covered < accesses; ++n) {
-    covered += Accesses(events[n].kind);
-  }
-  return n;
-}
-
-// Result less what had been counted at `start`.
-RunResult Since(RunResult result, const RunResult& start) {
-  CpuResult totals;
-  totals.counters = CpuCounters(result.totals.counters.tlb.size());
-  for (UsedCpu& used : result.cpus) {
-    for (const UsedCpu& before : start.cpus) {
-      if (before.cpu == used.cpu) used.result -= before.result;
-    }
-    totals += used.result;
-  }
-  result.totals = totals;
-  return result;
-}
-
-}  // namespace
-
-Replayer::Replayer(Simulation& simulation, ReplayOptions options)
-    : simulation_(simulation),
-      options_(std::move(options)),
-      order_(simulation),
-      applies_calls_(simulation.config().replay.operations ==
-                     ReplayOperations::kApply),
-      warmup_left_(simulation.config().replay.warmup) {}
-
-Replayer::Replayer(const Replayer& other, Simulation& clone)
-    : simulation_(clone),
-      options_(other.options_),
-      order_(other.order_, clone),
-      applies_calls_(other.applies_calls_),
-      warmup_left_(other.warmup_left_),
-      calls_passed_(other.calls_passed_),
-      accesses_(other.accesses_),
-      pacing_(other.pacing_),
-      paced_accesses_(other.paced_accesses_),
-      warm_(other.warm_) {}
-
-// Stretches of one thread's accesses, and calls.
-absl::Status Replayer::Play(std::span<const TraceEvent> events,
-                            std::span<const MemoryCall> calls) {
-  while (!events.empty()) {
-    if (events.front().kind == EventKind::kCall) {
-      if (applies_calls_) {
-        const uint64_t number = events.front().address.value();
-        LOOKASIDE_CHECK(number < calls.size());
-        LOOKASIDE_RETURN_IF_ERROR(Apply(calls[number]));
+// Plays until the trace has had a slice more, or ends.
+absl::Status TakeTurn(RecordedReplay& replay, size_t trace, Turn& turn,
+                      TraceReader& reader, uint64_t slice) {
+  for (uint64_t played = 0; played < slice;) {
+    if (turn.left.empty()) {
+      turn.left = std::span(turn.buffer).first(reader.Read(turn.buffer));
+      if (turn.left.empty()) {
+        turn.ended = true;
+        return reader.status();
       }
-      ++calls_passed_;
-      events = events.subspan(1);
-      continue;
     }
-    const size_t stretch = StretchOfThread(events);
-    LOOKASIDE_RETURN_IF_ERROR(PlayAccesses(events.first(stretch)));
-    events = events.subspan(stretch);
+    const auto piece =
+        turn.left.first(std::min(turn.left.size(), kPieceEvents));
+    LOOKASIDE_RETURN_IF_ERROR(
+        WithName(replay.Play(trace, piece, reader.calls()), reader));
+    played += LengthOf(piece);
+    turn.left = turn.left.subspan(piece.size());
   }
   return absl::OkStatus();
 }
 
-absl::Status Replayer::Apply(const MemoryCall& call) {
-  const absl::Status applied = order_.Apply(call);
-  if (!applied.ok()) {
-    return absl::Status(
-        applied.code(),
-        fmt::format("after event {}, at {}: {}", simulation_.played(),
-                    ToString(call), Message(applied)));
+absl::StatusOr<RunResult> ReplayRecorded(Simulation& simulation,
+                                         std::span<TraceReader* const> readers,
+                                         const ReplayOptions& options) {
+  const SimConfig& config = simulation.config();
+  uint64_t setup = 0;
+  for (const TraceReader* reader : readers) {
+    setup += reader->info().setup_accesses;
   }
-  return CheckClock(order_.CpuOf(call.thread));
-}
-
-absl::Status Replayer::PlayAccesses(std::span<const TraceEvent> events) {
-  if (HasFetch(events)) pacing_ = Pacing::kInstructions;
-  if (warmup_left_ > 0) {
-    const size_t n = EventsFor(events, warmup_left_);
-    LOOKASIDE_RETURN_IF_ERROR(PlayPart(events.first(n)));
-    warmup_left_ -= std::min(warmup_left_, CountAccesses(events.first(n)));
-    events = events.subspan(n);
-    if (warmup_left_ > 0) return absl::OkStatus();
-    warm_ = simulation_.Results();
+  RecordedReplay replay(simulation, options.progress, setup);
+  std::vector<Turn> turns(readers.size());
+  for (Turn& turn : turns) {
+    LOOKASIDE_RETURN_IF_ERROR(replay.Add());
+    turn.buffer.resize(kBufferEvents);
   }
-  if (pacing_ == Pacing::kAccesses && !events.empty()) {
-    paced_accesses_[order_.CpuOf(events.front().thread)] +=
-        CountAccesses(events);
-  }
-  return PlayPart(events);
-}
-
-absl::Status Replayer::PlayPart(std::span<const TraceEvent> events) {
-  if (events.empty()) return absl::OkStatus();
-  const uint64_t before = simulation_.played();
-  const uint32_t thread = events.front().thread;
-  const absl::Status played = order_.Play(thread, events, pacing_);
-  if (!played.ok()) {
-    const TraceEvent& event = events[simulation_.played() - before];
-    return absl::Status(
-        played.code(),
-        fmt::format("event {} (a {} of {} bytes at {:#x}): {}",
-                    simulation_.played() + 1, Name(event.kind), event.size,
-                    event.address.value(), Message(played)));
-  }
-  accesses_ += CountAccesses(events);
-  if (options_.progress) options_.progress(simulation_.played(), accesses_);
-  return CheckClock(order_.CpuOf(thread));
-}
-
-// A buffer of the costliest events stays far below the other half.
-absl::Status Replayer::CheckClock(CpuId cpu) const {
-  constexpr uint64_t kMostCycles = uint64_t{1} << 62;
-  if (simulation_.machine().used_cpu(cpu).clock().value() <= kMostCycles) {
-    return absl::OkStatus();
-  }
-  return ResourceExhausted(
-      "event {}: the clock has passed 2^62 cycles; choose smaller costs or a "
-      "shorter trace",
-      simulation_.played());
-}
-
-void Replayer::TakeBackPacing(RunResult& result) const {
-  if (pacing_ == Pacing::kAccesses) return;
-  Cycles longest;
-  for (UsedCpu& used : result.cpus) {
-    const auto paced = paced_accesses_.find(used.cpu);
-    if (paced != paced_accesses_.end()) {
-      CostLedger ledger;
-      ledger.Add(CostKind::kBase,
-                 simulation_.machine().costs().instruction * paced->second);
-      used.result.cycles -= ledger;
-      used.result.elapsed -= ledger.Total();
-      result.totals.cycles -= ledger;
+  // Whoever is alone need not take turns.
+  const uint64_t slice =
+      readers.size() == 1
+          ? ~uint64_t{0}
+          : uint64_t{config.replay.slice_us} * config.machine.mhz;
+  const auto ended = [](const Turn& turn) { return turn.ended; };
+  while (!std::ranges::all_of(turns, ended)) {
+    for (size_t i = 0; i < turns.size(); ++i) {
+      if (turns[i].ended) continue;
+      LOOKASIDE_RETURN_IF_ERROR(
+          TakeTurn(replay, i, turns[i], *readers[i], slice));
     }
-    longest = std::max(longest, used.result.elapsed);
   }
-  result.totals.elapsed = longest;
+  return replay.Finish(InfosOf(readers));
 }
 
-// What of the trace is not simulated as it was.
-void WarnOfOmissions(const TraceInfo& info, const SimConfig& config,
-                     const CallCounts& calls,
-                     std::vector<std::string>& warnings) {
-  if (info.threads > 1) {
-    warnings.push_back(fmt::format(
-        "the recording has {} threads, which its recorder let run one at a "
-        "time: the order among them is the record's, and no race can show",
-        info.threads));
+absl::StatusOr<RunResult> ReplayTimed(Simulation& simulation,
+                                      std::span<TraceReader* const> readers,
+                                      const ReplayOptions& options) {
+  TimedReplay replay(simulation, options.progress);
+  for (TraceReader* reader : readers) {
+    LOOKASIDE_RETURN_IF_ERROR(replay.Add(*reader));
   }
-  const uint64_t recorded = AllCalls(info);
-  if (recorded > 0 && config.replay.operations == ReplayOperations::kIgnore) {
-    warnings.push_back(fmt::format(
-        "{} memory-management call{} not applied (replay.operations = "
-        "ignore): what the program unmaps or protects stays as it is",
-        recorded, recorded == 1 ? " was" : "s were"));
-  }
-  if (calls.revived > 0) {
-    warnings.push_back(fmt::format(
-        "{} thread{} of the recording went on after the exit that it tells "
-        "of, in a new address space: the recording may be of several "
-        "processes; record one at a time",
-        calls.revived, calls.revived == 1 ? "" : "s"));
-  }
-  if (calls.refused > 0) {
-    warnings.push_back(fmt::format(
-        "{} memory-management call{} that succeeded when recorded failed in "
-        "the simulated kernel: a recording does not tell what was mapped "
-        "before it began",
-        calls.refused, calls.refused == 1 ? "" : "s"));
-  }
+  std::vector<TraceEvent> buffer(kBufferEvents);
+  do {
+    while (const std::optional<size_t> wanted = replay.wants()) {
+      TraceReader& reader = *readers[*wanted];
+      const size_t n = reader.Read(buffer);
+      LOOKASIDE_RETURN_IF_ERROR(reader.status());
+      if (n == 0) {
+        replay.End(*wanted);
+      } else {
+        replay.Feed(*wanted, std::span(buffer).first(n), reader.calls());
+      }
+    }
+    LOOKASIDE_RETURN_IF_ERROR(replay.Run());
+  } while (replay.wants());
+  return replay.Finish(InfosOf(readers));
 }
 
-void Replayer::Warn(const TraceInfo& info, RunResult& result) const {
-  result.warnings = info.warnings;
-  WarnOfOmissions(info, result.config, order_.calls(), result.warnings);
-  const UnknownMappings& unknown = simulation_.kernel().unknown_mappings();
-  if (unknown.count > 0) {
-    result.warnings.push_back(fmt::format(
-        "{} outside every mapping that the trace tells of {} mapped on first "
-        "touch, the first at {:#x}: a recording does not tell what was mapped "
-        "before it began; replay.strict = true makes this an error",
-        unknown.count == 1 ? "1 page" : fmt::format("{} pages", unknown.count),
-        unknown.count == 1 ? "was" : "were", unknown.first.value()));
+}  // namespace
+
+bool IsTimed(const ReplayConfig& config,
+             std::span<TraceReader* const> readers) {
+  if (config.order != ReplayOrder::kAuto) {
+    return config.order == ReplayOrder::kTimed;
   }
-  if (warmup_left_ > 0) {
-    result.warnings.push_back(fmt::format(
-        "replay.warmup = {} covers the whole trace ({} access{}): nothing was "
-        "counted; choose a smaller one",
-        simulation_.config().replay.warmup, accesses_,
-        accesses_ == 1 ? "" : "es"));
-  }
+  return std::ranges::any_of(readers, [](TraceReader* reader) {
+    return reader->streams() != nullptr;
+  });
 }
 
-absl::StatusOr<RunResult> Replayer::Finish(const TraceReader& reader) const {
-  LOOKASIDE_RETURN_IF_ERROR(reader.status());
-  return Finish(reader.info(), simulation_.Results(), warm_);
+Replayer::Replayer(Simulation& simulation, ReplayOptions options) {
+  if (IsTimed(simulation.config().replay, {})) {
+    timed_ =
+        std::make_unique<TimedReplay>(simulation, std::move(options.progress));
+    // The first process is the simulation's own: there is nothing to fail.
+    LOOKASIDE_CHECK(timed_->AddRecording().ok());
+    return;
+  }
+  recorded_ =
+      std::make_unique<RecordedReplay>(simulation, std::move(options.progress));
+  LOOKASIDE_CHECK(recorded_->Add().ok());
 }
 
-RunResult Replayer::Finish(const TraceInfo& trace, RunResult counted,
-                           const std::optional<RunResult>& warm) const {
-  if (warmup_left_ > 0) {
-    const RunResult all = counted;
-    counted = Since(std::move(counted), all);
-  } else if (warm) {
-    counted = Since(std::move(counted), *warm);
-  }
-  TakeBackPacing(counted);
-  counted.traces.push_back(trace);
-  Warn(trace, counted);
-  return counted;
+Replayer::Replayer(const Replayer& other, Simulation& clone)
+    : recorded_(std::make_unique<RecordedReplay>(*other.recorded_, clone)) {}
+
+absl::Status Replayer::Play(std::span<const TraceEvent> events,
+                            std::span<const MemoryCall> calls) {
+  if (recorded_) return recorded_->Play(0, events, calls);
+  timed_->Feed(0, events, calls);
+  return timed_->Run();
+}
+
+absl::StatusOr<RunResult> Replayer::Finish(const TraceInfo& trace) {
+  if (recorded_) return recorded_->Finish({trace});
+  timed_->End(0);
+  LOOKASIDE_RETURN_IF_ERROR(timed_->Run());
+  return timed_->Finish({trace});
+}
+
+absl::StatusOr<RunResult> Replay(Simulation& simulation,
+                                 std::span<TraceReader* const> readers,
+                                 const ReplayOptions& options) {
+  LOOKASIDE_CHECK(!readers.empty());
+  return IsTimed(simulation.config().replay, readers)
+             ? ReplayTimed(simulation, readers, options)
+             : ReplayRecorded(simulation, readers, options);
 }
 
 absl::StatusOr<RunResult> Replay(Simulation& simulation, TraceReader& reader,
                                  const ReplayOptions& options) {
-  Replayer replayer(simulation, options);
-  std::vector<TraceEvent> buffer(kBufferEvents);
-  while (const size_t n = reader.Read(buffer)) {
-    LOOKASIDE_RETURN_IF_ERROR(
-        replayer.Play({buffer.data(), n}, reader.calls()));
-  }
-  return replayer.Finish(reader);
+  TraceReader* const readers[] = {&reader};
+  return Replay(simulation, readers, options);
 }
 
 }  // namespace lookaside

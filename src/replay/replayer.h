@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plays a whole trace through a simulation, in recorded order, and gathers
-// the result.
+// Plays whole traces through a simulation and gathers the result. Several
+// traces are several processes over one machine, each placed as if alone.
+//
+// `replay.order` chooses the order of different threads. In recorded order a
+// recording is played as it stands (replay/recorded_order.h), and several
+// recordings take turns: each plays as many instructions (accesses where none
+// are fetched) as a time slice has cycles (`replay.slice_us`); what they cost
+// does not matter, because what TLBs hold must not depend on clocks. In timed
+// order clocks decide (replay/timed_order.h).
 //
 // `replay.warmup` accesses run before counting starts; an event that crosses
 // that number (a modify is two accesses) belongs to the warm-up.
 // Where a trace has no instruction fetches at all, accesses advance the clock
 // instead. A trace whose fetches begin late is not known from its beginning:
-// what its accesses had been charged until then is taken back at the end.
+// in recorded order, what its accesses had been charged until then is taken
+// back at the end.
 //
-// Threads are placed by replay/placement.h and take turns as in the record
-// (replay/recorded_order.h); memory-management calls become operations of the
-// simulated kernel, unless replay.operations = "ignore".
+// Memory-management calls become operations of the simulated kernel, unless
+// replay.operations = "ignore".
 //
 //   auto reader = OpenTrace("sort.lackey.zst").value();
 //   auto simulation = Simulation::Create(config).value();
@@ -22,18 +29,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <optional>
+#include <memory>
 #include <span>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "lookaside/base/cycles.h"
-#include "lookaside/base/ids.h"
-#include "lookaside/machine/access_path.h"
-#include "lookaside/replay/recorded_order.h"
+#include "lookaside/config/replay_config.h"
+#include "lookaside/replay/recorded_replay.h"
 #include "lookaside/replay/run_result.h"
 #include "lookaside/replay/simulation.h"
+#include "lookaside/replay/timed_replay.h"
 #include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/trace_event.h"
 #include "lookaside/trace/trace_reader.h"
@@ -51,6 +56,7 @@ class Replayer {
  public:
   Replayer(Simulation& simulation, ReplayOptions options);
   // Goes on where `other` is, with a clone of its simulation.
+  // REQUIRES: other.recorded() != nullptr.
   Replayer(const Replayer& other, Simulation& clone);
 
   // `calls`: those that events of kind kCall name by their index.
@@ -58,39 +64,15 @@ class Replayer {
   absl::Status Play(std::span<const TraceEvent> events,
                     std::span<const MemoryCall> calls);
 
-  // Events played so far, calls included: while one is being played, how many
-  // came before it.
-  uint64_t position() const { return simulation_.played() + calls_passed_; }
-  // Nothing that is still to be played begins before it.
-  Cycles preceding_start() const { return order_.preceding_start(); }
-  // What had been counted when the warm-up ended, if there was one.
-  const std::optional<RunResult>& warm() const { return warm_; }
-  bool warming_up() const { return warmup_left_ > 0; }
+  // The replay in recorded order, or null in timed order.
+  const RecordedReplay* recorded() const { return recorded_.get(); }
 
-  // The result of all that was played. `reader` is at its end.
-  absl::StatusOr<RunResult> Finish(const TraceReader& reader) const;
-  // The same, from counters and a warm-up that are not the simulation's own.
-  RunResult Finish(const TraceInfo& trace, RunResult counted,
-                   const std::optional<RunResult>& warm) const;
+  // The result of all that was played, which is all of the trace.
+  absl::StatusOr<RunResult> Finish(const TraceInfo& trace);
 
  private:
-  absl::Status PlayAccesses(std::span<const TraceEvent> events);
-  absl::Status PlayPart(std::span<const TraceEvent> events);
-  absl::Status Apply(const MemoryCall& call);
-  absl::Status CheckClock(CpuId cpu) const;
-  void TakeBackPacing(RunResult& result) const;
-  void Warn(const TraceInfo& trace, RunResult& result) const;
-
-  Simulation& simulation_;
-  ReplayOptions options_;
-  RecordedOrder order_;
-  bool applies_calls_;
-  uint64_t warmup_left_;
-  uint64_t calls_passed_ = 0;
-  uint64_t accesses_ = 0;
-  Pacing pacing_ = Pacing::kAccesses;         // until the first fetch
-  std::map<CpuId, uint64_t> paced_accesses_;  // since the warm-up
-  std::optional<RunResult> warm_;             // at the end of the warm-up
+  std::unique_ptr<RecordedReplay> recorded_;  // one of the two
+  std::unique_ptr<TimedReplay> timed_;
 };
 
 // Events read at a time.
@@ -102,6 +84,14 @@ inline constexpr size_t kBufferEvents = 65536;
 // is no result of a trace that was not played to its end.
 absl::StatusOr<RunResult> Replay(Simulation& simulation, TraceReader& reader,
                                  const ReplayOptions& options);
+// The same for several traces, in their order; errors begin with the name of
+// the trace that they are of. REQUIRES: at least one.
+absl::StatusOr<RunResult> Replay(Simulation& simulation,
+                                 std::span<TraceReader* const> readers,
+                                 const ReplayOptions& options);
+
+// Whether these traces are replayed in timed order under that configuration.
+bool IsTimed(const ReplayConfig& config, std::span<TraceReader* const> readers);
 
 }  // namespace lookaside
 

@@ -6,6 +6,7 @@
 #ifndef LOOKASIDE_REPLAY_RUN_RESULT_H_
 #define LOOKASIDE_REPLAY_RUN_RESULT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,6 +45,16 @@ struct UsedCpu {
   friend bool operator==(const UsedCpu&, const UsedCpu&) = default;
 };
 
+// A thread of a trace, in timed order.
+struct ThreadResult {
+  size_t trace = 0;     // its index
+  uint32_t thread = 0;  // of the trace
+  CpuId cpu;            // that it ran on
+  uint64_t accesses = 0;
+
+  friend bool operator==(const ThreadResult&, const ThreadResult&) = default;
+};
+
 struct TableCounters {
   uint64_t allocated = 0;  // page-table pages, in the whole run
   uint64_t freed = 0;
@@ -58,6 +69,7 @@ struct RunResult {
   std::vector<std::string> warnings;  // each one sentence
   CpuResult totals;                   // sums; `elapsed` is the largest
   std::vector<UsedCpu> cpus;
+  std::vector<ThreadResult> threads;  // none in recorded order
   TableCounters tables;
   CheckCounters checks;  // of the whole run, warm-up included
 };

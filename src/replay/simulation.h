@@ -42,6 +42,7 @@ class Simulation {
 
   Machine& machine() { return machine_; }
   const Machine& machine() const { return machine_; }
+  Kernel& kernel() { return kernel_; }
   const Kernel& kernel() const { return kernel_; }
   const SimConfig& config() const { return config_; }
   // A flush policy of the user's own, in the place of the configuration's.

@@ -10,6 +10,7 @@
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
 #include "lookaside/report/cards_report.h"
+#include "lookaside/reproduce/card_b.h"
 #include "lookaside/reproduce/card_c.h"
 #include "lookaside/validation/expected.h"
 
@@ -36,6 +37,7 @@ std::string LettersOf(std::span<const Card> cards) {
 
 std::vector<Card> AllCards() {
   std::vector<Card> cards;
+  cards.push_back(CardB());
   cards.push_back(CardC());
   return cards;
 }

@@ -77,7 +77,7 @@ void Lane::FollowMembers() {
 
 void Lane::Scout(std::vector<Parting>& partings) {
   LOOKASIDE_CHECK(members_.size() == 1 && members_[0].candidate == 0);
-  const auto position = [this] { return replayer_->position(); };
+  const auto position = [this] { return replayer_->recorded()->position(); };
   simulation_->SetFlushPolicy(MakeScoutPolicy(candidates_, position, partings));
 }
 
@@ -110,16 +110,18 @@ std::unique_ptr<Lane> Lane::Split(std::span<const size_t> members) {
 // Examples of violations tell ages, which joining would change.
 std::optional<Fingerprint> Lane::Future() const {
   const bool fixed = simulation_->config().kernel.unfixed.empty();
+  if (replayer_->recorded() == nullptr) return std::nullopt;
   const bool violated = simulation_->machine().checks().violations() > 0;
-  if (replayer_->warming_up() || !fixed || violated) return std::nullopt;
-  return simulation_->Digest(replayer_->preceding_start());
+  if (replayer_->recorded()->warming_up() || !fixed || violated)
+    return std::nullopt;
+  return simulation_->Digest(replayer_->recorded()->preceding_start());
 }
 
 void Lane::Join(Lane&& other) {
   const auto origin =
-      static_cast<int64_t>(replayer_->preceding_start().value());
-  const auto others =
-      static_cast<int64_t>(other.replayer_->preceding_start().value());
+      static_cast<int64_t>(replayer_->recorded()->preceding_start().value());
+  const auto others = static_cast<int64_t>(
+      other.replayer_->recorded()->preceding_start().value());
   const RunResult lanes = simulation_->Results();
   for (Member& member : other.members_) {
     RunResult own = other.Counted(member);
@@ -151,14 +153,18 @@ RunResult Lane::Counted(const Member& member) const {
 }
 
 const std::optional<RunResult>& Lane::WarmOf(const Member& member) const {
-  return member.own ? member.warm : replayer_->warm();
+  return member.own ? member.warm : replayer_->recorded()->warm();
 }
 
-RunResult Lane::Finish(size_t candidate, const TraceInfo& trace) const {
-  const auto member = std::ranges::find(
-      members_, candidate, [](const Member& m) { return m.candidate; });
+absl::StatusOr<RunResult> Lane::Finish(size_t candidate,
+                                       const TraceInfo& trace) {
+  const RecordedReplay* const recorded = replayer_->recorded();
+  if (recorded == nullptr) return replayer_->Finish(trace);
+  const auto member = std::ranges::find_if(
+      members_,
+      [candidate](const Member& m) { return m.candidate == candidate; });
   LOOKASIDE_CHECK(member != members_.end());
-  return replayer_->Finish(trace, Counted(*member), WarmOf(*member));
+  return recorded->Finish({trace}, Counted(*member), WarmOf(*member));
 }
 
 }  // namespace lookaside

@@ -49,7 +49,7 @@ class Lane {
   std::vector<size_t> members() const;
   bool Has(size_t candidate) const;
   const Simulation& simulation() const { return *simulation_; }
-  uint64_t position() const { return replayer_->position(); }
+  uint64_t position() const { return replayer_->recorded()->position(); }
 
   // Follows the first member, which is the only one, and notes where other
   // candidates would not. `partings` outlives the lane.
@@ -71,7 +71,8 @@ class Lane {
   // Takes over the members of a lane that has the same future.
   void Join(Lane&& other);
 
-  RunResult Finish(size_t member, const TraceInfo& trace) const;
+  // After the whole trace.
+  absl::StatusOr<RunResult> Finish(size_t member, const TraceInfo& trace);
 
  private:
   struct Member {

@@ -163,7 +163,8 @@ void LaneGroup::JoinLanes() {
   });
 }
 
-RunResult LaneGroup::Finish(size_t candidate, const TraceInfo& trace) const {
+absl::StatusOr<RunResult> LaneGroup::Finish(size_t candidate,
+                                            const TraceInfo& trace) {
   if (candidate == 0) return scout_->Finish(0, trace);
   for (const std::unique_ptr<Lane>& lane : lanes_) {
     if (lane->Has(candidate)) return lane->Finish(candidate, trace);

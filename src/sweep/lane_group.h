@@ -72,7 +72,7 @@ class LaneGroup {
   size_t most_lanes() const { return most_lanes_; }
   size_t joins() const { return joins_; }
 
-  RunResult Finish(size_t candidate, const TraceInfo& trace) const;
+  absl::StatusOr<RunResult> Finish(size_t candidate, const TraceInfo& trace);
 
  private:
   using Lanes = std::vector<std::unique_ptr<Lane>>;

@@ -59,7 +59,8 @@ bool HasOneTagPerCore(const RunResult& result) {
 }
 
 PolicyBound MakeBound(const RunResult& result) {
-  const bool proven = HasOneLruLevel(result.config.tlb) &&
+  const bool proven = result.threads.empty() &&  // recorded order
+                      HasOneLruLevel(result.config.tlb) &&
                       HasOneTagPerCore(result) &&
                       result.config.cost.refill.has_value();
   return {.cycles = result.totals.cycles.Total(), .proven = proven};
@@ -117,8 +118,7 @@ absl::StatusOr<std::vector<PlannedEnd>> PlanEnds(const LoadedConfig& base,
 
 absl::StatusOr<Study> RunStudy(const LoadedConfig& base,
                                std::span<const Vary> varies,
-                               TraceReader& reader,
-                               const SweepOptions& options) {
+                               const SweepRunner& run) {
   Study study;
   LOOKASIDE_ASSIGN_OR_RETURN(study.points, MakeGrid(base, varies));
   const size_t count = study.points.size();
@@ -132,8 +132,7 @@ absl::StatusOr<Study> RunStudy(const LoadedConfig& base,
     first_bound = plan.Add(std::move(bounds));
     LOOKASIDE_ASSIGN_OR_RETURN(ends, PlanEnds(base, varies, plan));
   }
-  LOOKASIDE_ASSIGN_OR_RETURN(study.sweep,
-                             RunSweep(plan.points(), reader, options));
+  LOOKASIDE_ASSIGN_OR_RETURN(study.sweep, run(plan.points()));
   std::vector<RunResult> all = std::move(study.sweep.results);
   if (first_bound) {
     for (size_t i = 0; i < count; ++i) {

@@ -14,12 +14,13 @@
 //   around: kUnsureKeys.
 //
 // Both are made where a key of the kernel is varied: that is the question they
-// are for. In timed order there is no bound.
+// are for. In timed order the bound is hindsight.
 #ifndef LOOKASIDE_SWEEP_STUDY_H_
 #define LOOKASIDE_SWEEP_STUDY_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +32,6 @@
 #include "lookaside/replay/run_result.h"
 #include "lookaside/sweep/sweep.h"
 #include "lookaside/sweep/vary.h"
-#include "lookaside/trace/trace_reader.h"
 
 namespace lookaside {
 
@@ -64,11 +64,12 @@ struct Study {
   std::vector<UnsureEnd> ends;
 };
 
-// Errors: those of MakeGrid and RunSweep.
+// `run`: RunSweep, of some trace. Errors: those of MakeGrid and of `run`.
+using SweepRunner =
+    std::function<absl::StatusOr<SweepResult>(std::span<const SweepPoint>)>;
 absl::StatusOr<Study> RunStudy(const LoadedConfig& base,
                                std::span<const Vary> varies,
-                               TraceReader& reader,
-                               const SweepOptions& options);
+                               const SweepRunner& run);
 
 }  // namespace lookaside
 

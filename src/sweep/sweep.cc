@@ -4,16 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "lookaside/base/host_threads.h"
 #include "lookaside/base/status.h"
 #include "lookaside/config/config_loader.h"
+#include "lookaside/config/replay_config.h"
 #include "lookaside/kernel/flush_policy.h"
 #include "lookaside/kernel/kernel_config.h"
 #include "lookaside/kernel/kernel_rules.h"
 #include "lookaside/replay/replayer.h"
+#include "lookaside/replay/simulation.h"
 #include "lookaside/sweep/lane_group.h"
 #include "lookaside/trace/trace_event.h"
 
@@ -69,7 +72,8 @@ SimConfig WithoutFlushPlan(SimConfig config) {
 bool MayShare(const Group& group, const SimConfig& config,
               const KernelRules& rules) {
   if (group.config == config) return true;
-  return DifferInPlansAlone(group.rules[0].policy, rules.policy) &&
+  return config.replay.order != ReplayOrder::kTimed &&
+         DifferInPlansAlone(group.rules[0].policy, rules.policy) &&
          WithoutFlushPlan(group.config) == WithoutFlushPlan(config);
 }
 
@@ -100,6 +104,12 @@ std::vector<Group> GroupPoints(std::span<const SweepPoint> points) {
     AddToGroup(*group, rules, i);
   }
   return groups;
+}
+
+absl::Status AtPoint(const SweepPoint& point, const absl::Status& status) {
+  return absl::Status(status.code(), fmt::format("at the point {}: {}",
+                                                 fmt::join(point.values, ", "),
+                                                 Message(status)));
 }
 
 // Of the first point, in their order, that cannot be played, with its values.
@@ -141,7 +151,7 @@ void PlayPart(std::vector<Group>& groups, const TracePart& part,
   threads.ForEach(groups.size(), [&](size_t i) { groups[i].lanes->Settle(); });
 }
 
-absl::StatusOr<SweepResult> Finish(const std::vector<Group>& groups,
+absl::StatusOr<SweepResult> Finish(std::vector<Group>& groups,
                                    std::span<const SweepPoint> points,
                                    const TraceReader& reader) {
   LOOKASIDE_RETURN_IF_ERROR(reader.status());
@@ -150,11 +160,12 @@ absl::StatusOr<SweepResult> Finish(const std::vector<Group>& groups,
   sweep.results.resize(points.size());
   sweep.lanes.resize(points.size());
   size_t lanes = 0;
-  for (const Group& group : groups) {
+  for (Group& group : groups) {
     sweep.simulations += group.lanes->most_lanes();
     sweep.joins += group.lanes->joins();
     for (size_t i = 0; i < group.rules.size(); ++i) {
-      const RunResult result = group.lanes->Finish(i, trace);
+      LOOKASIDE_ASSIGN_OR_RETURN(const RunResult result,
+                                 group.lanes->Finish(i, trace));
       for (const size_t point : group.points[i]) {
         sweep.results[point] = result;
         sweep.results[point].config = points[point].config;
@@ -164,6 +175,38 @@ absl::StatusOr<SweepResult> Finish(const std::vector<Group>& groups,
     lanes += group.rules.size();
   }
   return sweep;
+}
+
+// Points of one configuration, which is replayed apart from others.
+struct Apart {
+  std::vector<size_t> points;
+};
+
+// In the order of their first points.
+std::vector<Apart> DifferentOnes(std::span<const SweepPoint> points) {
+  std::vector<Apart> apart;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const auto same = std::ranges::find_if(apart, [&](const Apart& other) {
+      return points[other.points[0]].config == points[i].config;
+    });
+    if (same == apart.end()) {
+      apart.push_back({{i}});
+    } else {
+      same->points.push_back(i);
+    }
+  }
+  return apart;
+}
+
+absl::StatusOr<RunResult> ReplayApart(const SweepPoint& point,
+                                      const TraceSource& open, uint64_t seed) {
+  LOOKASIDE_ASSIGN_OR_RETURN(
+      const std::vector<std::unique_ptr<TraceReader>> opened, open());
+  std::vector<TraceReader*> readers;
+  for (const auto& reader : opened) readers.push_back(reader.get());
+  LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<Simulation> simulation,
+                             Simulation::Create(point.config, seed));
+  return Replay(*simulation, readers, {});
 }
 
 }  // namespace
@@ -217,6 +260,31 @@ absl::StatusOr<SweepResult> RunSweep(std::span<const SweepPoint> points,
     if (options.progress) options.progress(accesses);
   }
   return Finish(groups, points, reader);
+}
+
+absl::StatusOr<SweepResult> RunSweep(std::span<const SweepPoint> points,
+                                     const TraceSource& open,
+                                     const SweepOptions& options) {
+  const std::vector<Apart> apart = DifferentOnes(points);
+  std::vector<std::optional<absl::StatusOr<RunResult>>> results(apart.size());
+  HostThreads threads(std::max(options.jobs, 1u));
+  threads.ForEach(apart.size(), [&](size_t i) {
+    results[i] = ReplayApart(points[apart[i].points[0]], open, options.seed);
+  });
+  SweepResult sweep;
+  sweep.results.resize(points.size());
+  sweep.lanes.resize(points.size());
+  sweep.simulations = apart.size();
+  for (size_t i = 0; i < apart.size(); ++i) {
+    if (!results[i]->ok()) {
+      return AtPoint(points[apart[i].points[0]], results[i]->status());
+    }
+    for (const size_t point : apart[i].points) {
+      sweep.results[point] = **results[i];
+      sweep.lanes[point] = i;
+    }
+  }
+  return sweep;
 }
 
 }  // namespace lookaside

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +61,17 @@ struct SweepResult {
 // or the reader's.
 absl::StatusOr<SweepResult> RunSweep(std::span<const SweepPoint> points,
                                      TraceReader& reader,
+                                     const SweepOptions& options);
+
+// Opens the traces from their beginnings.
+using TraceSource =
+    std::function<absl::StatusOr<std::vector<std::unique_ptr<TraceReader>>>()>;
+
+// The same for several traces, or for generators: what those play depends on
+// the configuration, so each different one reads them for itself. `open` is
+// called from several threads at once.
+absl::StatusOr<SweepResult> RunSweep(std::span<const SweepPoint> points,
+                                     const TraceSource& open,
                                      const SweepOptions& options);
 
 }  // namespace lookaside

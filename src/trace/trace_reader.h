@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "lookaside/trace/memory_call.h"
+#include "lookaside/trace/thread_streams.h"
 #include "lookaside/trace/trace_event.h"
 
 namespace lookaside {
@@ -42,6 +43,10 @@ struct TraceInfo {
   uint64_t failed_calls = 0;                 // of all those
   uint32_t threads = 0;    // that ran in it; at least 1 if it has events
   uint32_t processes = 0;  // the same
+  // Of generators, known from the beginning: how many accesses they make
+  // before what is to be measured, and whether they fetch instructions.
+  uint64_t setup_accesses = 0;
+  bool has_fetches = false;
   std::vector<SkippedRecords> skipped;  // in a fixed order, only count > 0
   std::vector<std::string> warnings;
 };
@@ -71,6 +76,11 @@ class TraceReader {
   virtual const absl::Status& status() const = 0;
 
   virtual TraceInfo info() const = 0;
+
+  // Of what has no order of its own among its threads (a generator): each
+  // thread's stream. Whoever plays these does not Read. Null: the order of
+  // Read is all that is known.
+  virtual ThreadStreams* streams() { return nullptr; }
 };
 
 }  // namespace lookaside

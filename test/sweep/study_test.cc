@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,11 @@ Study StudyOf(const std::string& preset, const std::vector<std::string>& sets,
     varies.push_back(ParseVary(text).value());
   }
   VectorReader reader("mine", program.events, program.calls);
-  return RunStudy(loaded, varies, reader, {}).value();
+  return RunStudy(loaded, varies,
+                  [&](std::span<const SweepPoint> points) {
+                    return RunSweep(points, reader, {});
+                  })
+      .value();
 }
 
 TEST(Study, NoPolicyIsBelowAProvenBound) {
