@@ -43,7 +43,6 @@ enum InterruptStep : uint16_t { kEnter, kRunNext, kAgain, kLeave };
 StepResult EnterInterrupt(KernelContext& k, StepFrame& frame) {
   frame.As<InterruptLocals>() = {.returned = k.returned,
                                  .user_mode = k.tlb().user_mode};
-  k.hardware.SetInterruptsOff(k.cpu, true);
   k.Charge(CostKind::kInterrupt, k.costs().ipi_handler);
   ++k.flushes().interrupts;
   EnterKernel(k);

@@ -192,6 +192,7 @@ bool Kernel::TakeInterrupt(BareMetal& hardware, CpuId cpu) {
   }
   if (stack.waiting() && !stack.waiting()->interrupts_open) return false;
   hardware.IdleUntil(cpu, hardware.interrupts(cpu).next().due);
+  hardware.SetInterruptsOff(cpu, true);  // delivery clears RFLAGS.IF
   stack.Push(StepFrame(IdOf(KernelProgram::kInterrupt)));
   return true;
 }
