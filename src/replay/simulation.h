@@ -45,10 +45,6 @@ class Simulation {
   Kernel& kernel() { return kernel_; }
   const Kernel& kernel() const { return kernel_; }
   const SimConfig& config() const { return config_; }
-  // A flush policy of the user's own, in the place of the configuration's.
-  void SetFlushPolicy(std::unique_ptr<FlushPolicy> policy) {
-    kernel_.SetFlushPolicy(std::move(policy));
-  }
 
   // A policy of the user's own, in the place of kernel.flush.policy. Results
   // do not name it.
