@@ -62,7 +62,8 @@ class InvlpgbFlush final : public RemoteFlush {
     if (info.all) {
       return k.hardware.Invalidate(
           k.cpu, lookaside::Broadcast{.scope = BroadcastScope::kContext,
-                                      .pcid = pcid});
+                                      .pcid = pcid,
+                                      .page = VirtPage(0)});
     }
     const uint64_t strides = info.strides();
     for (uint64_t done = 0; done < strides; done += kPagesAtOnce) {

@@ -28,8 +28,9 @@ Operation OnPages(OperationKind kind, uint64_t pages) {
 class RaceTest : public testing::Test {
  protected:
   void Make(const std::string& version, const std::string& unfixed) {
-    SimConfig config = KernelWorld::Config("skylake-sp", version, 4, 1);
+    SimConfig config = KernelWorld::Config(preset_, version, 4, 1);
     ASSERT_TRUE(Set(config, "kernel.unfixed", unfixed).ok());
+    ASSERT_TRUE(Set(config, "kernel.flush.policy", policy_).ok());
     world_ = std::make_unique<KernelWorld>(config);
     world_->kernel().set_split(true);
     mm_ = world_->NewMm();
@@ -68,6 +69,24 @@ class RaceTest : public testing::Test {
     return false;
   }
 
+  // The fixed arm of a race, under every policy that puts something off and
+  // with broadcasts.
+  template <typename Race>
+  void HoldsUnderEveryPolicy(Race race) {
+    for (const char* const preset : {"skylake-sp", "zen3"}) {
+      for (const char* const policy :
+           {"always_full", "never_full", "early_ack", "abis", "latr"}) {
+        preset_ = preset;
+        policy_ = policy;
+        EXPECT_EQ(race(), "") << preset << " " << policy;
+        EXPECT_TRUE(Finish(kOne)) << preset << " " << policy;
+        EXPECT_EQ(world_->FindProblem(), "") << preset << " " << policy;
+      }
+    }
+  }
+
+  std::string preset_ = "skylake-sp";
+  std::string policy_ = "auto";
   std::unique_ptr<KernelWorld> world_;
   MmId mm_;
 
@@ -111,6 +130,11 @@ TEST_F(NestedGatherTest, TheSecondCallersPromiseHolds) {
   EXPECT_EQ(world_->FindProblem(), "");
 }
 
+TEST_F(NestedGatherTest, HoldsUnderEveryPolicy) {
+  RaceTest::HoldsUnderEveryPolicy(
+      [&] { return StaleAfterTheSecondReturned(""); });
+}
+
 TEST_F(NestedGatherTest, WithoutTheFixItIsBroken) {
   EXPECT_NE(StaleAfterTheSecondReturned("99baac21e458"), "");
 }
@@ -136,6 +160,10 @@ TEST_F(BatchedUnmapTest, MprotectDoesTheFlushThatIsOwed) {
   EXPECT_EQ(StaleAfterMprotect(""), "");
   EXPECT_TRUE(Finish(kOne));
   EXPECT_EQ(world_->FindProblem(), "");
+}
+
+TEST_F(BatchedUnmapTest, HoldsUnderEveryPolicy) {
+  RaceTest::HoldsUnderEveryPolicy([&] { return StaleAfterMprotect(""); });
 }
 
 TEST_F(BatchedUnmapTest, WithoutTheFixAnOldTranslationStaysInUse) {
@@ -172,6 +200,10 @@ TEST_F(MremapTest, TheOldPlaceIsFlushedUnderTheLock) {
   EXPECT_EQ(StaleOnceUnlocked(""), "");
   EXPECT_TRUE(Finish(kOne));
   EXPECT_EQ(world_->FindProblem(), "");
+}
+
+TEST_F(MremapTest, HoldsUnderEveryPolicy) {
+  RaceTest::HoldsUnderEveryPolicy([&] { return StaleOnceUnlocked(""); });
 }
 
 TEST_F(MremapTest, WithoutTheFixTheLockIsDroppedFirst) {
@@ -251,6 +283,26 @@ TEST_F(RaceTest, AFlushWaitsForItsVector) {
   }
   EXPECT_EQ(world_->machine().cpu(CpuId(32)).steps().waiting()->what,
             static_cast<uint16_t>(KernelWait::kFlushVector));
+}
+
+// latr: an operation settles a note that a CPU is about to take itself off.
+TEST_F(RaceTest, ANoteMayBeSettledWhileItIsSwept) {
+  policy_ = "latr";
+  Make("linux_6.15", "");
+  for (const uint32_t cpu : {kTwo, kThree}) world_->Touch(cpu, kPage, true);
+  world_->OnRange(kOne, OperationKind::kNumaHint, kPage, 1);
+  ASSERT_EQ(world_->kernel().state().deferred.size(), 1u);
+  world_->kernel().StartTick(world_->hardware(), CpuId(kThree));
+  RunUntil(kThree, "sweep_deferred.clear_mask");
+  Operation protect = OnPages(OperationKind::kMprotect, 1);
+  protect.protection = {true, false, false};
+  Start(kTwo, protect);
+  EXPECT_FALSE(Finish(kTwo)) << "its interrupts are off";
+  while (Step(kThree) != StackState::kEmpty) {
+  }
+  EXPECT_TRUE(Finish(kTwo));
+  EXPECT_TRUE(world_->kernel().state().deferred.empty());
+  EXPECT_EQ(world_->FindProblem(), "");
 }
 
 }  // namespace
