@@ -5,6 +5,6 @@ set -euo pipefail
 output=$("$1")
 echo "$output"
 ceiling=$(awk '$1 == "ceiling" { print $2 }' <<< "$output")
-sixteenth=$(awk '$1 == "sixteenth" { print $2 }' <<< "$output")
-[[ $ceiling -gt 0 && $sixteenth -gt 0 && $ceiling -ne $sixteenth ]]
+own=$(awk '$1 == "own" { print $2 }' <<< "$output")
+[[ $ceiling -gt 0 && $own -gt 0 && $ceiling -ne $own ]]
 [[ $(wc -l < "$2") -le 60 ]]
