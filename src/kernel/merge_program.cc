@@ -69,6 +69,10 @@ StepResult Protect(KernelContext& k, StepFrame& frame) {
   const RangeLocals& locals = Locals(frame);
   const EntryRef entry = EntryOf(k, locals.mm, locals.part_end);
   k.Work(k.costs().pte);
+  // Found before the lock was held.
+  if (!CanMerge(k, locals.mm, locals.part_end, TwinOf(locals))) {
+    return StepResult::Jump(kMergeUnlock);
+  }
   if (!entry.pte.writable()) return StepResult::Jump(kMergeClear);
   k.hardware.WritePte(entry.address, entry.pte.WithWritable(false));
   return StepResult::Next();

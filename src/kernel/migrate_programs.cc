@@ -72,11 +72,13 @@ StepResult MoveNext(KernelContext& k, StepFrame& frame) {
   return StepResult::Jump(kMoveUnlockMmap);
 }
 
-// As PROT_NONE for as long as it is on the way (a migration entry).
+// As PROT_NONE for as long as it is on the way (a migration entry). It was
+// found before the lock was held, and may have changed.
 StepResult MoveClear(KernelContext& k, StepFrame& frame) {
   const RangeLocals& locals = Locals(frame);
   const EntryRef entry = EntryOf(k, locals.mm, locals.part_end);
   k.Work(k.costs().pte);
+  if (!IsAlone(k, entry)) return StepResult::Jump(kMoveUnlock);
   k.hardware.WritePte(entry.address, ProtNone(entry.pte));
   return StepResult::Next();
 }

@@ -106,6 +106,10 @@ StepResult Unmap(KernelContext& k, StepFrame& frame) {
   const EntryRef entry =
       FindEntry(k.tables(), k.kernel.mm(locals.of).table, locals.page);
   k.Work(k.costs().pte);
+  // Found before the lock was held (page_vma_mapped_walk looks again).
+  if (!MapsFrame(entry.pte) || entry.pte.frame() != locals.frame) {
+    return StepResult::Jump(kUnlock);
+  }
   const Pte left = locals.slot == 0 ? Pte() : SwapPte(locals.slot);
   if (locals.slot != 0) GetSwap(k, locals.slot);
   k.hardware.WritePte(entry.address, left);

@@ -322,6 +322,9 @@ absl::Status TimedOrder::Returned(CpuId cpu, int64_t result) {
     case Doing::kCall:
       EndCall(cpu, task, result);
       break;
+    case Doing::kSwitch:
+      queue.slice_end = ClockOf(cpu) + slice_;
+      break;
     case Doing::kExit:
       EndExit(cpu, task);
       Poll(task, ClockOf(cpu));
