@@ -15,5 +15,10 @@ echo "== machine and twin: $operations random operations of each drive"
 ./bazelw test //test/machine:machine_twin_test --test_timeout=3600 \
   --test_env=LOOKASIDE_TWIN_OPERATIONS="$operations" --test_output=summary
 
+timed=${TIMED_OPERATIONS:-10000000}
+echo "== timed order: $timed random operations under each kernel version"
+./bazelw test //test/kernel:timed_random_test --test_timeout=14400 \
+  --test_env=LOOKASIDE_TIMED_OPERATIONS="$timed" --test_output=summary
+
 echo "== fuzz targets: $fuzz_seconds seconds each"
 FUZZ_SECONDS=$fuzz_seconds ci/clang_sanitizers.sh

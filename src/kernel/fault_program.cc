@@ -156,6 +156,9 @@ StepResult Allocate(KernelContext& k, StepFrame& frame) {
   if (!allocated.ok()) return k.Fail(allocated.status());
   locals.frame = *allocated;
   locals.allocated = 1;
+  // Most of the handler's work (clearing the page, charging it) is done before
+  // the page-table lock is taken.
+  k.Charge(CostKind::kFault, k.costs().minor_fault);
   return StepResult::Next();
 }
 
@@ -177,6 +180,7 @@ void CountMapped(KernelContext& k, const FaultLocals& locals) {
   } else {
     ++k.faults().minor;
   }
+  if (locals.allocated != 0) return;  // charged already
   k.Charge(CostKind::kFault, k.costs().minor_fault);
 }
 

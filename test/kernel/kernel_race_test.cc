@@ -29,6 +29,7 @@ class RaceTest : public testing::Test {
  protected:
   void Make(const std::string& version, const std::string& unfixed) {
     SimConfig config = KernelWorld::Config(preset_, version, 4, 1);
+    config.machine.numa = 2;
     ASSERT_TRUE(Set(config, "kernel.unfixed", unfixed).ok());
     ASSERT_TRUE(Set(config, "kernel.flush.policy", policy_).ok());
     world_ = std::make_unique<KernelWorld>(config);
@@ -262,6 +263,62 @@ TEST_F(RaceTest, OperationsOnOneAddressSpaceWaitForOneAnother) {
   EXPECT_TRUE(Finish(kOne));
   EXPECT_TRUE(Finish(kTwo));
   EXPECT_FALSE(world_->Lookup(mm_, kPage));
+  EXPECT_EQ(world_->FindProblem(), "");
+}
+
+// Each step was interleaved with an interrupt: its handler left 0 behind.
+TEST_F(RaceTest, AnInterruptLeavesWhatTheOperationReturned) {
+  Make("linux_6.15", "");
+  world_->Touch(kTwo, kPage, true);
+  Operation map = OnPages(OperationKind::kMmap, 1);
+  map.address = VirtAddr(2 * kPage << kPageShift);
+  Start(kOne, map);
+  RunUntil(kOne, "return_to_user.return");
+  const uint64_t mapped = world_->machine().cpu(CpuId(kOne)).steps().returned();
+  ASSERT_EQ(mapped, map.address.value());
+  Start(kTwo, OnPages(OperationKind::kMadviseDontNeed, 1));
+  EXPECT_TRUE(Finish(kTwo));  // interrupts the first, before its return
+  EXPECT_EQ(world_->kernel().flushes(CpuId(kOne)).interrupts, 1u);
+  EXPECT_TRUE(Finish(kOne));
+  EXPECT_EQ(world_->machine().cpu(CpuId(kOne)).steps().returned(), mapped);
+}
+
+// Delivery clears RFLAGS.IF: between it and the handler's first step another
+// entry for the same interrupt was pushed.
+TEST_F(RaceTest, AnInterruptIsTakenOnce) {
+  Make("linux_6.15", "");
+  world_->Touch(kTwo, kPage, true);
+  Start(kOne, OnPages(OperationKind::kMadviseDontNeed, 1));
+  while (Step(kOne) == StackState::kReady) {
+  }
+  EXPECT_TRUE(world_->kernel().TakeInterrupt(world_->hardware(), CpuId(kTwo)));
+  EXPECT_FALSE(world_->kernel().TakeInterrupt(world_->hardware(), CpuId(kTwo)));
+}
+
+// Reclaim found the page, and had still to take the page-table lock.
+TEST_F(RaceTest, ReclaimLeavesAPageThatWasUnmappedMeanwhile) {
+  Make("linux_6.15", "");
+  world_->Touch(kThree, kPage, true);
+  Start(kOne, OnPages(OperationKind::kReclaim, 1));
+  RunUntil(kOne, "reclaim.lock_table");
+  Start(kTwo, OnPages(OperationKind::kMadviseDontNeed, 1));
+  EXPECT_TRUE(Finish(kTwo));
+  EXPECT_TRUE(Finish(kOne));
+  EXPECT_EQ(world_->FindProblem(), "");
+}
+
+TEST_F(RaceTest, MigrationLeavesAPageThatWasReclaimedMeanwhile) {
+  Make("linux_6.15", "");
+  world_->Touch(kThree, kPage, true);
+  Operation move = OnPages(OperationKind::kMigratePages, 1);
+  move.node = NodeId(1);
+  Start(kOne, move);
+  while (StepName(kOne) != "migrate_pages.lock_table") {
+    ASSERT_EQ(Step(kOne), StackState::kReady) << StepName(kOne);
+  }
+  Start(kTwo, OnPages(OperationKind::kReclaim, 1));
+  EXPECT_TRUE(Finish(kTwo));
+  EXPECT_TRUE(Finish(kOne));
   EXPECT_EQ(world_->FindProblem(), "");
 }
 
