@@ -77,16 +77,19 @@ INSTANTIATE_TEST_SUITE_P(
          "standard input ('-') can be read only once"},
         {"UnknownGenerator",
          {"replay", "gen:munmap"},
-         "gen:munmap: unknown generator 'munmap'; there is gen:mprotect"},
+         "gen:munmap: unknown generator 'munmap'; there is gen:mprotect (a "
+         "file "
+         "of that name is ./gen:munmap)"},
         {"GeneratorParameter",
          {"replay", "gen:mprotect,t=x"},
          "gen:mprotect,t=x: t=x: expected an integer from 0 to 4096"},
         {"UnknownGeneratorParameter",
          {"replay", "gen:mprotect,siz=1M"},
-         "unknown parameter 'siz'; did you mean 'size'?"},
+         "gen:mprotect,siz=1M: unknown parameter 'siz'; did you mean 'size'? "
+         "mprotect has t, p, n, l, size and redraw"},
         {"GeneratorParameterTwice",
          {"replay", "gen:mprotect,t=1,t=2"},
-         "t is given twice"},
+         "gen:mprotect,t=1,t=2: t is given twice"},
         {"BadSeed",
          {"replay", "-", "--seed", "5x"},
          "--seed 5x: expected an integer from 0 to 18446744073709551615"},
