@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
     Replay, RefusalTest,
     ::testing::ValuesIn(std::vector<Refusal>{
         {"NoTrace", {"replay"}, "no TRACE given"},
-        {"StandardInputTwice",
+        {"StandardInputForTwoTraces",
          {"replay", "-", "-"},
          "standard input ('-') can be read only once"},
         {"UnknownGenerator",

@@ -311,7 +311,7 @@ TEST_F(RaceTest, MigrationLeavesAPageThatWasReclaimedMeanwhile) {
   Make("linux_6.15", "");
   world_->Touch(kThree, kPage, true);
   Operation move = OnPages(OperationKind::kMigratePages, 1);
-  move.node = NodeId(1);
+  move.node = NodeId(0);  // the page is on that of the third CPU
   Start(kOne, move);
   while (StepName(kOne) != "migrate_pages.lock_table") {
     ASSERT_EQ(Step(kOne), StackState::kReady) << StepName(kOne);
