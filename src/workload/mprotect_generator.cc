@@ -105,15 +105,16 @@ MemoryCall MprotectGenerator::Call() const {
     case Phase::kProtect:
       return Mprotect();
     default:
-      call.kind = CallKind::kExitGroup;
-      return call;
+      break;
   }
+  LOOKASIDE_CHECK(false);
 }
 
 ThreadStep MprotectGenerator::Next(uint32_t thread) {
   if (thread != 0) {
-    return exits_ || thread >= rounds_.size() ? ThreadStep{}
-                                              : NextReads(thread);
+    return phase_ == Phase::kEnd || thread >= rounds_.size()
+               ? ThreadStep{}
+               : NextReads(thread);
   }
   switch (phase_) {
     case Phase::kTouch:
@@ -122,10 +123,8 @@ ThreadStep MprotectGenerator::Next(uint32_t thread) {
               .events = std::span(touches_).subspan(next_touch_)};
     case Phase::kRead:
       return NextReads(0);
-    case Phase::kExit:
-      if (ended_) return {};
-      exits_ = true;
-      break;
+    case Phase::kEnd:
+      return {};
     default:
       break;
   }
@@ -150,7 +149,7 @@ bool MprotectGenerator::Played(uint32_t thread, size_t events) {
   }
   PlayedReads(0, events);
   if (rounds_[0].next != 0 || events == 0) return false;
-  phase_ = done_ < config_.calls ? Phase::kProtect : Phase::kExit;
+  phase_ = done_ < config_.calls ? Phase::kProtect : Phase::kEnd;
   return false;
 }
 
@@ -172,11 +171,11 @@ void MprotectGenerator::Returned(uint32_t thread) {
       if (config_.readers == 0) {
         phase_ = Phase::kRead;
       } else if (done_ == config_.calls) {
-        phase_ = Phase::kExit;
+        phase_ = Phase::kEnd;
       }
       return;
     default:
-      ended_ = true;
+      LOOKASIDE_CHECK(false);
   }
 }
 
@@ -211,7 +210,8 @@ size_t MprotectGenerator::Read(std::span<TraceEvent> events) {
   LOOKASIDE_DCHECK(!events.empty());
   read_calls_.clear();
   size_t n = 0;
-  while (n < events.size() && !ended_) n += ReadStep(events.subspan(n));
+  while (n < events.size() && phase_ != Phase::kEnd)
+    n += ReadStep(events.subspan(n));
   return n;
 }
 

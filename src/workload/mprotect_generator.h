@@ -9,8 +9,10 @@
 // offsets after each call.
 //
 //   thread 0   mmap, a store to every page (the set-up: setup_accesses), a
-//              clone for each reader, `calls` calls of mprotect, exit_group
-//   thread k   loads at the offsets, until the process ends
+//              clone for each reader, `calls` calls of mprotect
+//   thread k   loads at the offsets, until thread 0 has made its last call
+//
+// There everything stops: what the end of the process costs is no part of it.
 //
 // A first pass over the region makes blocks read-only, the next one writable
 // again, and so on. mprotect.c itself is lost; what the mails tell of it and
@@ -72,7 +74,7 @@ class MprotectGenerator final : public TraceReader, public ThreadStreams {
   void Returned(uint32_t thread) override;
 
  private:
-  enum class Phase : uint8_t { kMap, kTouch, kClone, kProtect, kRead, kExit };
+  enum class Phase : uint8_t { kMap, kTouch, kClone, kProtect, kRead, kEnd };
 
   // One thread's reads.
   struct Round {
@@ -97,9 +99,7 @@ class MprotectGenerator final : public TraceReader, public ThreadStreams {
 
   // Of the main thread.
   Phase phase_ = Phase::kMap;
-  uint64_t done_ = 0;   // pages, clones or calls of the phase
-  bool exits_ = false;  // it has come to exit_group: the readers stop
-  bool ended_ = false;
+  uint64_t done_ = 0;  // pages, clones or calls of the phase
   MemoryCall call_;
   std::vector<TraceEvent> touches_;
   size_t next_touch_ = 0;
