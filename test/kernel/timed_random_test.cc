@@ -259,6 +259,18 @@ std::vector<Arm> Arms() {
   return arms;
 }
 
+// Recorded order shows no race; here the same operations trip a check.
+TEST(TimedRandomUnfixedTest, ARaceThatIsNotFixedIsFound) {
+  SimConfig config = KernelWorld::Config("skylake-sp", "linux_6.15", 2, 2);
+  config.machine.numa = 2;
+  config.paging.node_memory = uint64_t{16} << 30;
+  ASSERT_TRUE(Set(config, "kernel.unfixed", "no_gap,no_overclaim").ok());
+  KernelWorld world(config);
+  RandomTimedPrograms programs(world, 1, 200'000);
+  ASSERT_TRUE(programs.RunAll().ok());
+  EXPECT_GT(world.machine().checks().violations(), 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Versions, TimedRandomTest, testing::ValuesIn(Arms()),
                          [](const auto& test) { return test.param.name; });
 
