@@ -80,7 +80,7 @@ TEST(Study, TheEndsOfWhatIsUnsureAreThePointsThere) {
   const RecordedProgram program = RandomProgram(2).Run(1);
   const Study study =
       StudyOf("skylake-sp", {}, {"kernel.flush.ceiling=0,4,33"}, program);
-  ASSERT_THAT(study.ends, SizeIs(4));
+  ASSERT_THAT(study.ends, SizeIs(6));
   const Study overlapped = StudyOf("skylake-sp", {"walk.overlap=1"},
                                    {"kernel.flush.ceiling=0,4,33"}, program);
   EXPECT_EQ(study.ends[1].key, "walk.overlap");
@@ -107,7 +107,7 @@ TEST(Study, AnUnsureKeyThatIsVariedHasNoEnds) {
   const Study study =
       StudyOf("textbook", {},
               {"kernel.flush.ceiling=0,4", "walk.overlap=0,0.5"}, program);
-  ASSERT_THAT(study.ends, SizeIs(2));
+  ASSERT_THAT(study.ends, SizeIs(4));
   EXPECT_EQ(study.ends[0].key, "walk.data_pressure");
 }
 
