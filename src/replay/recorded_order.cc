@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/replay/recorded_order.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "lookaside/base/status.h"
@@ -16,7 +17,8 @@ CpuId RecordedOrder::CpuOf(uint32_t thread) const {
 }
 
 RecordedOrder::Task& RecordedOrder::TaskOf(uint32_t thread) {
-  return tasks_.try_emplace(thread, Task{mm_}).first->second;
+  const Task unheard_of{.mm = mm_, .gone = mm_ == kNoMm};
+  return tasks_.try_emplace(thread, unheard_of).first->second;
 }
 
 absl::Status RecordedOrder::Resume(uint32_t thread, Task& task) {
@@ -63,8 +65,14 @@ absl::Status RecordedOrder::End(uint32_t thread) {
   Operation exit;
   exit.kind = OperationKind::kExit;
   LOOKASIDE_RETURN_IF_ERROR(Run(thread, exit).status());
-  TaskOf(thread).gone = true;
+  Task& task = TaskOf(thread);
+  task.gone = true;
   occupants_.erase(CpuOf(thread));
+  const bool lives = std::ranges::any_of(tasks_, [&](const auto& other) {
+    return !other.second.gone && other.second.mm == task.mm;
+  });
+  // The kernel has done away with it, and may give its number out again.
+  if (!lives && mm_ == task.mm) mm_ = kNoMm;
   return absl::OkStatus();
 }
 
@@ -91,7 +99,9 @@ absl::Status RecordedOrder::Apply(const MemoryCall& call) {
     case CallKind::kExecve: {
       LOOKASIDE_RETURN_IF_ERROR(EndOthers(thread));
       LOOKASIDE_ASSIGN_OR_RETURN(const int64_t mm, Run(thread, *operation));
-      TaskOf(thread).mm = MmId(static_cast<uint32_t>(mm));
+      Task& task = TaskOf(thread);
+      if (mm_ == task.mm) mm_ = MmId(static_cast<uint32_t>(mm));
+      task.mm = MmId(static_cast<uint32_t>(mm));
       return absl::OkStatus();
     }
     case CallKind::kFork:

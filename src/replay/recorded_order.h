@@ -96,7 +96,7 @@ class RecordedOrder {
   Simulation& simulation_;
   Occupants& occupants_;
   size_t recording_;
-  MmId mm_;
+  MmId mm_;  // of threads that nobody created; kNoMm: it has ended
   std::map<uint32_t, Task> tasks_;  // by thread of the recording
   Cycles preceding_start_;          // of the event before
   CallCounts calls_;

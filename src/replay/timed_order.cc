@@ -57,6 +57,7 @@ TimedOrder::Task& TimedOrder::TaskOf(size_t process, uint32_t thread) {
   task->process = process;
   task->thread = thread;
   task->mm = processes_[process].mm;
+  task->gone = task->mm == kNoMm;
   task->cpu = PlaceThread(replay.placement, simulation_.machine().topology(),
                           CpuId(replay.cpu), thread);
   return *task;
@@ -279,6 +280,31 @@ void TimedOrder::EndExit(CpuId cpu, Task& task) {
   task.translations_done = 0;
   simulation_.machine().cpu(cpu).set_translations_done(0);
   queues_[cpu.value()].loaded = nullptr;
+  ForgetIfDead(task.process, task.mm);
+}
+
+// The kernel has done away with an address space that no thread is left in,
+// and may give its number out again: threads that have not begun have none.
+void TimedOrder::ForgetIfDead(size_t number, MmId mm) {
+  Process& process = processes_[number];
+  const bool lives = std::ranges::any_of(process.tasks, [mm](const auto& t) {
+    return t.second->begun && !t.second->gone && t.second->mm == mm;
+  });
+  if (lives) return;
+  for (const auto& [thread, task] : process.tasks) {
+    if (!task->begun && task->mm == mm) task->gone = true;
+  }
+  if (process.mm == mm) process.mm = kNoMm;
+}
+
+// exec: threads that have not begun go with it.
+void TimedOrder::Exec(Task& task, MmId mm) {
+  Process& process = processes_[task.process];
+  for (const auto& [thread, other] : process.tasks) {
+    if (!other->begun && other->mm == task.mm) other->mm = mm;
+  }
+  if (process.mm == task.mm) process.mm = mm;
+  task.mm = mm;
 }
 
 void TimedOrder::Create(const Task& parent, const MemoryCall& call,
@@ -302,7 +328,7 @@ void TimedOrder::EndCall(CpuId cpu, Task& task, int64_t result) {
       EndExit(cpu, task);
       break;
     case CallKind::kExecve:
-      task.mm = MmId(static_cast<uint32_t>(result));
+      Exec(task, MmId(static_cast<uint32_t>(result)));
       break;
     case CallKind::kClone:
     case CallKind::kFork:

@@ -117,7 +117,7 @@ class TimedOrder final : public CpuPrograms {
     ThreadStreams* streams = nullptr;
     std::string name;
     Pacing pacing = Pacing::kInstructions;
-    MmId mm;                          // of threads that nobody created
+    MmId mm;  // of threads that nobody created; kNoMm: it has ended
     std::map<uint32_t, Task*> tasks;  // by thread
     CallCounts calls;
   };
@@ -146,6 +146,8 @@ class TimedOrder final : public CpuPrograms {
   void EndCall(CpuId cpu, Task& task, int64_t result);
   void Create(const Task& parent, const MemoryCall& call, int64_t result);
   void EndExit(CpuId cpu, Task& task);
+  void ForgetIfDead(size_t process, MmId mm);
+  void Exec(Task& task, MmId mm);
   void EndOthers(const Task& task);
   absl::Status CheckClock(CpuId cpu) const;
   absl::Status WithPlace(const Task& task, const absl::Status& error) const;

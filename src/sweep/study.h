@@ -44,7 +44,7 @@ struct UnsureKey {
 inline constexpr UnsureKey kUnsureKeys[] = {
     {"walk.overlap", "0", "1"},
     {"walk.data_pressure", "0", "1"},
-    {"kernel.footprint", "0", "64"},
+    {"kernel.footprint", "0", "32"},
 };
 
 struct PolicyBound {

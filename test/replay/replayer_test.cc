@@ -245,6 +245,46 @@ TEST(Replayer, AThreadThatGoesOnAfterItsExitIsToldAbout) {
               Contains(HasSubstr("1 thread of the recording went on")));
 }
 
+// The kernel does away with an address space whose last thread has exited; a
+// thread that was never heard of before must not be put into it.
+TEST(Replayer, AThreadThatAppearsAfterTheEndOfItsProcessGetsANewOne) {
+  MemoryCall exit;
+  exit.kind = CallKind::kExitGroup;
+  TraceEvent late = Event(EventKind::kStore, 0x10000);
+  late.thread = 1;
+  for (const char* order : {"recorded", "timed"}) {
+    for (const char* version : {"linux_3.17", "linux_4.14", "linux_6.15"}) {
+      SimConfig config = *LoadPreset("skylake-sp");
+      ASSERT_TRUE(Set(config, "replay.order", order).ok());
+      ASSERT_TRUE(Set(config, "kernel.version", version).ok());
+      VectorReader reader(
+          "events", {Event(EventKind::kStore, 0x10000), Call(0), late}, {exit});
+      const RunResult result =
+          *Replay(**Simulation::Create(config), reader, {});
+      EXPECT_EQ(result.totals.faults.minor, 2u) << order << ", " << version;
+      EXPECT_THAT(result.warnings,
+                  Contains(HasSubstr("1 thread of the recording went on")));
+    }
+  }
+}
+
+TEST(Replayer, AThreadThatAppearsAfterAnExecIsOfTheNewProgram) {
+  MemoryCall exec;
+  exec.kind = CallKind::kExecve;
+  TraceEvent late = Event(EventKind::kStore, 0x10000);
+  late.thread = 1;
+  for (const char* order : {"recorded", "timed"}) {
+    SimConfig config = *LoadPreset("skylake-sp");
+    ASSERT_TRUE(Set(config, "replay.order", order).ok());
+    VectorReader reader("events",
+                        {Event(EventKind::kStore, 0x10000), Call(0), late,
+                         Event(EventKind::kLoad, 0x10000)},
+                        {exec});
+    const RunResult result = *Replay(**Simulation::Create(config), reader, {});
+    EXPECT_EQ(result.totals.faults.minor, 2u) << order;
+  }
+}
+
 TEST(Replayer, AFlushReachesTheThreadThatUsesTheMapping) {
   SimConfig config = *LoadPreset("skylake-sp");
   TraceEvent other = Event(EventKind::kStore, 0x10000);

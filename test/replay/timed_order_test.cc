@@ -126,7 +126,7 @@ TEST(TimedOrder, WhatIsFedPieceByPieceIsTheSame) {
   while (const size_t n = reader.Read(buffer)) {
     ASSERT_TRUE(replayer.Play({buffer.data(), n}, reader.calls()).ok());
   }
-  const RunResult pushed = *replayer.Finish(reader);
+  const RunResult pushed = *replayer.Finish(reader.info());
   EXPECT_EQ(pushed.totals, pulled.totals);
   EXPECT_EQ(pushed.threads, pulled.threads);
 }

@@ -11,13 +11,6 @@
 namespace lookaside {
 namespace {
 
-size_t EventsOf(const PageRun& run) {
-  size_t events = run.head_count;
-  for (const uint16_t count : run.between) events += count;
-  for (const uint16_t count : run.after) events += count;
-  return events;
-}
-
 TEST(RunLength, CutsWhereFoldingDoes) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Rng rng(seed);
