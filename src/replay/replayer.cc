@@ -14,11 +14,13 @@ namespace {
 // Of several recordings in recorded order: events between two looks at
 // whether the time slice is over.
 constexpr size_t kPieceEvents = 1024;
+constexpr uint64_t kNoSlice = ~uint64_t{0};
 
 absl::Status WithName(const absl::Status& error, const TraceReader& reader) {
+  if (error.ok()) return error;
   const std::string name = reader.info().name;
   const std::string message = Message(error);
-  if (error.ok() || message.starts_with(name)) return error;
+  if (message.starts_with(name)) return error;
   return absl::Status(error.code(), fmt::format("{}: {}", name, message));
 }
 
@@ -57,8 +59,9 @@ absl::Status TakeTurn(RecordedReplay& replay, size_t trace, Turn& turn,
         return reader.status();
       }
     }
-    const auto piece =
-        turn.left.first(std::min(turn.left.size(), kPieceEvents));
+    // Whoever is alone plays all that there is.
+    const size_t most = slice == kNoSlice ? turn.left.size() : kPieceEvents;
+    const auto piece = turn.left.first(std::min(turn.left.size(), most));
     LOOKASIDE_RETURN_IF_ERROR(
         WithName(replay.Play(trace, piece, reader.calls()), reader));
     played += LengthOf(piece);
@@ -72,7 +75,8 @@ absl::StatusOr<RunResult> ReplayRecorded(Simulation& simulation,
                                          const ReplayOptions& options) {
   const SimConfig& config = simulation.config();
   uint64_t setup = 0;
-  for (const TraceReader* reader : readers) {
+  for (TraceReader* reader : readers) {
+    if (reader->streams() == nullptr) continue;  // of generators alone
     setup += reader->info().setup_accesses;
   }
   RecordedReplay replay(simulation, options.progress, setup);
@@ -84,7 +88,7 @@ absl::StatusOr<RunResult> ReplayRecorded(Simulation& simulation,
   // Whoever is alone need not take turns.
   const uint64_t slice =
       readers.size() == 1
-          ? ~uint64_t{0}
+          ? kNoSlice
           : uint64_t{config.replay.slice_us} * config.machine.mhz;
   const auto ended = [](const Turn& turn) { return turn.ended; };
   while (!std::ranges::all_of(turns, ended)) {
