@@ -82,7 +82,8 @@ void AddReplay(CLI::App& app, Words& words) {
   AddJson(demo, words, "the result");
   CLI::App* const replay = AddCommand(
       &app, "replay", "Play a recorded program on a simulated machine",
-      "  valgrind --tool=lackey --trace-mem=yes --log-file=ls.lackey ls\n"
+      "  valgrind --tool=lackey --trace-mem=yes --trace-syscalls=yes "
+      "--trace-sched=yes --log-file=ls.lackey ls\n"
       "  lookaside replay ls.lackey --cpu zen3 --set "
       "tlb.stlb_data.entries=1024");
   AddTraces(replay, words);
@@ -97,7 +98,7 @@ void AddSweep(CLI::App& app, Words& words) {
   CLI::App* const sweep = AddCommand(
       &app, "sweep",
       "Play a recorded program on many configurations, in one pass",
-      "  lookaside sweep ls.lackey --vary tlb.stlb.entries=512..4096:*2 "
+      "  lookaside sweep ls.lackey --vary tlb.stlb.entries=768..3072:*2 "
       "--vary walk.overlap=0,0.5");
   AddTraces(sweep, words);
   AddList(sweep, "--vary", words.arguments.varies, "KEY=LIST",

@@ -11,6 +11,10 @@
 namespace lookaside {
 
 absl::Status CheckResultFiles(const Arguments& arguments) {
+  if (NameOneFile(arguments.json, arguments.csv)) {
+    return InvalidArgument("--json {} and --csv {} name one file",
+                           arguments.json, arguments.csv);
+  }
   LOOKASIDE_RETURN_IF_ERROR(
       CheckResultFile(arguments.json, InputsOf(arguments)));
   return CheckResultFile(arguments.csv, InputsOf(arguments));

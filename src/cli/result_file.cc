@@ -65,6 +65,9 @@ std::string Target(const std::string& path) {
   return target.string();
 }
 
+// A pipe or the like.
+bool IsDevice(std::optional<mode_t> mode) { return mode && !S_ISREG(*mode); }
+
 std::string DirectoryOf(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   return parent.empty() ? "." : parent;
@@ -106,22 +109,31 @@ absl::Status CheckResultFile(const std::string& path,
         path, input);
   }
   if (path.empty() || path == "-") return absl::OkStatus();
-  const std::string target = Target(path);
-  const std::optional<mode_t> mode = ModeOf(target);
+  const std::optional<mode_t> mode = ModeOf(path);
   if (mode && S_ISDIR(*mode)) return CannotWrite(path, EISDIR);
-  const bool is_device = mode && !S_ISREG(*mode);
-  const std::string written = is_device ? target : DirectoryOf(target);
+  const std::string written = IsDevice(mode) ? path : DirectoryOf(Target(path));
   if (access(written.c_str(), W_OK) != 0) return CannotWrite(path, errno);
   return absl::OkStatus();
 }
 
+bool NameOneFile(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  if (a == b) return true;
+  if (a == "-" || b == "-") return false;
+  const auto whole = [](const std::string& path) {
+    std::error_code error;
+    return std::filesystem::weakly_canonical(
+        std::filesystem::absolute(Target(path), error), error);
+  };
+  return whole(a) == whole(b);
+}
+
 absl::Status WriteResultFile(const std::string& path, std::string_view text) {
   if (path == "-") return WriteStandardOutput(text);
-  const std::string target = Target(path);
-  const std::optional<mode_t> mode = ModeOf(target);
-  const int error = mode && !S_ISREG(*mode)
-                        ? WriteTo(target, 0, text, std::nullopt)
-                        : Replace(target, text, mode);
+  const std::optional<mode_t> mode = ModeOf(path);
+  // By its own name: what a link of /proc to a pipe names is no path.
+  const int error = IsDevice(mode) ? WriteTo(path, 0, text, std::nullopt)
+                                   : Replace(Target(path), text, mode);
   return error == 0 ? absl::OkStatus() : CannotWrite(path, error);
 }
 

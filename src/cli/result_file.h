@@ -20,6 +20,9 @@ namespace lookaside {
 absl::Status CheckResultFile(const std::string& path,
                              const std::vector<std::string>& inputs);
 
+// Whether two results would be written to one place, under whatever names.
+bool NameOneFile(const std::string& a, const std::string& b);
+
 // "-" is standard output. A file is written under another name beside `path`
 // and renamed, with signals held back meanwhile; a device or pipe is written
 // as it is.

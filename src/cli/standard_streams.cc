@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "lookaside/base/printable.h"
@@ -23,9 +24,18 @@ void TakeIfClosed(int fd, int wrong_way) {
   static_cast<void>(open("/dev/null", wrong_way));
 }
 
+// Of operator new: there is nothing left to unwind with.
+[[noreturn]] void OutOfMemory() {
+  WriteAll(STDERR_FILENO,
+           "lookaside: memory ran out; vary fewer values, or simulate a "
+           "smaller machine or footprint\n");
+  _exit(2);
+}
+
 }  // namespace
 
 void PrepareStandardStreams() {
+  std::set_new_handler(&OutOfMemory);
   std::signal(SIGPIPE, SIG_IGN);
   TakeIfClosed(STDIN_FILENO, O_WRONLY);
   TakeIfClosed(STDOUT_FILENO, O_RDONLY);

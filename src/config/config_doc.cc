@@ -37,7 +37,7 @@ overlap = 0.25
 
 ```
 lookaside config check my.toml
-lookaside config show my.toml
+lookaside config show --config my.toml
 lookaside replay trace --config my.toml --set walk.overlap=0.5
 ```
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <set>
 
+#include "lookaside/kernel/kernel_config.h"
 #include "lookaside/report/format_number.h"
 #include "lookaside/report/json_text.h"
 #include "lookaside/report/result_csv.h"
@@ -26,7 +27,10 @@ uint64_t CyclesOf(const RunResult& result) {
 
 // "8.3 %" above the best.
 std::string AboveBest(uint64_t cycles, uint64_t least) {
-  return cycles == least ? "best" : "+" + Percent(cycles - least, least);
+  if (cycles == least) return "best";
+  if (cycles < least) return "-" + Percent(least - cycles, least);
+  if (least == 0) return "-";  // nothing was counted there
+  return "+" + Percent(cycles - least, least);
 }
 
 // Of the point; below it, where the bound is hindsight and was beaten.
@@ -115,11 +119,20 @@ std::string BoundLine(const SweepTable& table) {
                   Grouped(bound.cycles.value()), KindOf(bound)));
 }
 
-std::vector<size_t> LeastOf(std::span<const Cycles> cycles) {
-  const Cycles least = *std::ranges::min_element(cycles);
+bool IsYardstick(const RunResult& result) {
+  return result.config.kernel.flush_policy == FlushPolicyKind::kBound;
+}
+
+// The points that are no mere yardsticks, as long as there are others.
+std::vector<size_t> LeastOf(const SweepTable& table,
+                            std::span<const Cycles> cycles) {
   std::vector<size_t> points;
+  const bool all = std::ranges::all_of(table.results, &IsYardstick);
   for (size_t i = 0; i < cycles.size(); ++i) {
-    if (cycles[i] == least) points.push_back(i);
+    if (!all && IsYardstick(table.results[i])) continue;
+    if (!points.empty() && cycles[i] > cycles[points[0]]) continue;
+    if (!points.empty() && cycles[i] < cycles[points[0]]) points.clear();
+    points.push_back(i);
   }
   return points;
 }
@@ -139,9 +152,10 @@ std::string PointNames(const SweepTable& table,
 std::string EndLines(const SweepTable& table) {
   std::string text;
   for (const SweepEnd& end : table.ends) {
-    text += WrapText("best at   ",
-                     fmt::format("{} = {}: {}", end.key, end.value,
-                                 PointNames(table, LeastOf(end.cycles))));
+    text +=
+        WrapText("best at   ",
+                 fmt::format("{} = {}: {}", end.key, end.value,
+                             PointNames(table, LeastOf(table, end.cycles))));
   }
   return text;
 }
@@ -202,8 +216,8 @@ Json BoundToJson(const SweepTable& table) {
 Json EndsToJson(const SweepTable& table) {
   Json ends = Json::array();
   for (const SweepEnd& end : table.ends) {
-    ends.push_back(
-        {{"set", {{end.key, end.value}}}, {"best", LeastOf(end.cycles)}});
+    ends.push_back({{"set", {{end.key, end.value}}},
+                    {"best", LeastOf(table, end.cycles)}});
   }
   return ends;
 }
@@ -229,15 +243,11 @@ Json PointToJson(const SweepTable& table, size_t point) {
 }  // namespace
 
 std::vector<size_t> BestPoints(const SweepTable& table) {
-  uint64_t least = ~uint64_t{0};
+  std::vector<Cycles> cycles;
   for (const RunResult& result : table.results) {
-    least = std::min(least, CyclesOf(result));
+    cycles.push_back(result.totals.cycles.Total());
   }
-  std::vector<size_t> best;
-  for (size_t i = 0; i < table.results.size(); ++i) {
-    if (CyclesOf(table.results[i]) == least) best.push_back(i);
-  }
-  return best;
+  return LeastOf(table, cycles);
 }
 
 std::string SweepTableText(const SweepTable& table) {

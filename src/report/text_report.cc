@@ -118,6 +118,18 @@ std::string WalkLines(const TranslationCounters& counters) {
                          Grouped(counters.dirty_assists));
 }
 
+// Nothing, if nothing was flushed.
+std::string FlushLine(const FlushCounters& flushes) {
+  if (flushes.requests == 0) return "";
+  return WrapText(
+      "flushes   ",
+      fmt::format("{}: {} pages one by one, {} whole here, {} whole elsewhere, "
+                  "{} interrupts",
+                  Grouped(flushes.requests), Grouped(flushes.invlpg),
+                  Grouped(flushes.full_local), Grouped(flushes.full_remote),
+                  Grouped(flushes.ipis)));
+}
+
 std::string FaultLine(const FaultCounters& faults) {
   return WrapText(
       "faults    ",
@@ -167,8 +179,9 @@ std::string TextReport(const RunResult& result, std::string_view machine) {
          WrapText("seed      ", fmt::format("{}", result.seed)) +
          AccessLine(result.totals.counters) + "\n" + TlbTable(result) + "\n" +
          WalkLines(result.totals.counters.translation) +
-         FaultLine(result.totals.faults) + CheckLines(result.checks) + "\n" +
-         CycleLines(result.totals) + WarningLines(result);
+         FaultLine(result.totals.faults) + FlushLine(result.totals.flushes) +
+         CheckLines(result.checks) + "\n" + CycleLines(result.totals) +
+         WarningLines(result);
 }
 
 }  // namespace lookaside

@@ -31,7 +31,26 @@ MprotectGenerator::MprotectGenerator(std::string name,
     rounds_[thread].rng = Rng(seed + (config_.redraw ? thread : 0));
     Draw(rounds_[thread], thread);
   }
+  if (config_.sparse && !config_.redraw) FindUsedPages();
 }
+
+void MprotectGenerator::FindUsedPages() {
+  for (const TraceEvent& load : rounds_[0].loads) {
+    used_pages_.push_back((load.address.value() - kRegionStart) / kPageBytes);
+  }
+  const uint64_t called = std::min(config_.calls, blocks()) * config_.pages;
+  for (uint64_t page = 0; page < called; ++page) used_pages_.push_back(page);
+  std::ranges::sort(used_pages_);
+  const auto again = std::ranges::unique(used_pages_);
+  used_pages_.erase(again.begin(), again.end());
+}
+
+uint64_t MprotectGenerator::pages_to_touch() const {
+  return used_pages_.empty() ? config_.region / kPageBytes : used_pages_.size();
+}
+
+// Whether the set-up is over.
+bool MprotectGenerator::settled() const { return phase_ > Phase::kTouch; }
 
 uint64_t MprotectGenerator::blocks() const {
   return config_.region / kPageBytes / config_.pages;
@@ -66,13 +85,14 @@ void MprotectGenerator::PlayedReads(uint32_t thread, size_t events) {
 void MprotectGenerator::Touch() {
   touches_.clear();
   next_touch_ = 0;
-  const uint64_t left = config_.region / kPageBytes - done_;
+  const uint64_t left = pages_to_touch() - done_;
   for (uint64_t i = 0; i < std::min(left, kTouchesAtOnce); ++i) {
-    touches_.push_back(
-        {.address = VirtAddr(kRegionStart + (done_ + i) * kPageBytes),
-         .size = 8,
-         .kind = EventKind::kStore,
-         .thread = 0});
+    const uint64_t page =
+        used_pages_.empty() ? done_ + i : used_pages_[done_ + i];
+    touches_.push_back({.address = VirtAddr(kRegionStart + page * kPageBytes),
+                        .size = 8,
+                        .kind = EventKind::kStore,
+                        .thread = 0});
   }
 }
 
@@ -112,6 +132,7 @@ MemoryCall MprotectGenerator::Call() const {
 
 ThreadStep MprotectGenerator::Next(uint32_t thread) {
   if (thread != 0) {
+    if (!settled()) return {.kind = ThreadStep::Kind::kWaits};
     return phase_ == Phase::kEnd || thread >= rounds_.size()
                ? ThreadStep{}
                : NextReads(thread);
@@ -142,10 +163,10 @@ bool MprotectGenerator::Played(uint32_t thread, size_t events) {
   if (phase_ == Phase::kTouch) {
     next_touch_ += events;
     done_ += events;
-    if (done_ < config_.region / kPageBytes) return false;
+    if (done_ < pages_to_touch()) return false;
     done_ = 0;
-    phase_ = config_.readers > 0 ? Phase::kClone : Phase::kProtect;
-    return false;
+    phase_ = Phase::kProtect;
+    return true;
   }
   PlayedReads(0, events);
   if (rounds_[0].next != 0 || events == 0) return false;
@@ -159,12 +180,12 @@ void MprotectGenerator::Returned(uint32_t thread) {
   ++done_;
   switch (phase_) {
     case Phase::kMap:
-      phase_ = Phase::kTouch;
+      phase_ = config_.readers > 0 ? Phase::kClone : Phase::kTouch;
       done_ = 0;
       return;
     case Phase::kClone:
       if (done_ < config_.readers) return;
-      phase_ = Phase::kProtect;
+      phase_ = Phase::kTouch;
       done_ = 0;
       return;
     case Phase::kProtect:
@@ -225,7 +246,7 @@ TraceInfo MprotectGenerator::info() const {
   info.xxh3 = digest.Finish().ToString();
   info.threads = static_cast<uint32_t>(config_.readers + 1);
   info.processes = 1;
-  info.setup_accesses = config_.region / kPageBytes;
+  info.setup_accesses = pages_to_touch();
   return info;
 }
 

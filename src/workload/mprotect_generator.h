@@ -8,8 +8,8 @@
 // pages after another. Without readers, the main thread itself reads all
 // offsets after each call.
 //
-//   thread 0   mmap, a store to every page (the set-up: setup_accesses), a
-//              clone for each reader, `calls` calls of mprotect
+//   thread 0   mmap, a clone for each reader, a store to every page (the
+//              set-up: setup_accesses), `calls` calls of mprotect
 //   thread k   loads at the offsets, until thread 0 has made its last call
 //
 // There everything stops: what the end of the process costs is no part of it.
@@ -53,6 +53,9 @@ struct MprotectConfig {
   uint64_t region = uint64_t{1} << 30;  // bytes
   // Negative control: each round of reads is at newly drawn offsets.
   bool redraw = false;
+  // The set-up leaves out pages that are neither read nor protected: nobody
+  // will miss them, and it takes much less time.
+  bool sparse = false;
 };
 
 class MprotectGenerator final : public TraceReader, public ThreadStreams {
@@ -74,7 +77,7 @@ class MprotectGenerator final : public TraceReader, public ThreadStreams {
   void Returned(uint32_t thread) override;
 
  private:
-  enum class Phase : uint8_t { kMap, kTouch, kClone, kProtect, kRead, kEnd };
+  enum class Phase : uint8_t { kMap, kClone, kTouch, kProtect, kRead, kEnd };
 
   // One thread's reads.
   struct Round {
@@ -85,6 +88,9 @@ class MprotectGenerator final : public TraceReader, public ThreadStreams {
 
   size_t ReadStep(std::span<TraceEvent> events);
   uint64_t blocks() const;
+  void FindUsedPages();
+  uint64_t pages_to_touch() const;
+  bool settled() const;
   void Draw(Round& round, uint32_t thread);
   ThreadStep NextReads(uint32_t thread);
   void PlayedReads(uint32_t thread, size_t events);
@@ -101,6 +107,7 @@ class MprotectGenerator final : public TraceReader, public ThreadStreams {
   Phase phase_ = Phase::kMap;
   uint64_t done_ = 0;  // pages, clones or calls of the phase
   MemoryCall call_;
+  std::vector<uint64_t> used_pages_;  // if sparse; ascending
   std::vector<TraceEvent> touches_;
   size_t next_touch_ = 0;
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "lookaside/base/address.h"
@@ -40,6 +41,11 @@ constexpr Parameter kParameters[] = {
     {"size", &MprotectConfig::region, kPageBytes, kMostRegion},
 };
 
+constexpr std::pair<std::string_view, bool MprotectConfig::*> kFlags[] = {
+    {"redraw", &MprotectConfig::redraw},
+    {"sparse", &MprotectConfig::sparse},
+};
+
 std::vector<std::string_view> Split(std::string_view text) {
   std::vector<std::string_view> words;
   for (;;) {
@@ -62,11 +68,12 @@ std::optional<uint64_t> ParseInteger(std::string_view text) {
 
 absl::Status Set(MprotectConfig& config, std::string_view key,
                  std::string_view value) {
-  if (key == "redraw") {
+  for (const auto& [name, flag] : kFlags) {
+    if (key != name) continue;
     if (value != "0" && value != "1") {
-      return InvalidArgument("redraw={}: expected 0 or 1", value);
+      return InvalidArgument("{}={}: expected 0 or 1", key, value);
     }
-    config.redraw = value == "1";
+    config.*flag = value == "1";
     return absl::OkStatus();
   }
   for (const Parameter& parameter : kParameters) {
@@ -87,10 +94,10 @@ absl::Status Set(MprotectConfig& config, std::string_view key,
   for (const Parameter& parameter : kParameters) {
     names.emplace_back(parameter.name);
   }
-  names.emplace_back("redraw");
+  for (const auto& [name, flag] : kFlags) names.emplace_back(name);
   return InvalidArgument(
       "unknown parameter '{}'; did you mean '{}'? mprotect has t, p, n, l, "
-      "size and redraw",
+      "size, redraw and sparse",
       key, Nearest(key, names));
 }
 

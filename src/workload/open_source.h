@@ -3,11 +3,12 @@
 // Opens what a TRACE argument names: a recording (trace/open_trace.h), or a
 // generator and its parameters:
 //
-//   gen:mprotect,t=8,p=512,n=8,l=0,size=1G,redraw=0
+//   gen:mprotect,t=8,p=512,n=8,l=0,size=1G,redraw=0,sparse=0
 //
 // All parameters may be left out. Of mprotect (mprotect_generator.h): t
 // readers, p reads of a round, n pages of a call, l calls (0: until the region
-// is exhausted), size of the region, redraw = 1 for new offsets in each round.
+// is exhausted), size of the region, redraw = 1 for new offsets in each round,
+// sparse = 1 for a set-up that leaves out pages that are not used.
 #ifndef LOOKASIDE_WORKLOAD_OPEN_SOURCE_H_
 #define LOOKASIDE_WORKLOAD_OPEN_SOURCE_H_
 

@@ -145,5 +145,24 @@ TEST(StreamsTest, InterruptLeavesNoFile) {
   EXPECT_TRUE(std::filesystem::is_empty(directory + "/out"));
 }
 
+// Each would overwrite the other, and the command would say that all is well.
+TEST(Streams, JsonAndCsvUnderTwoNamesOfOneFileAreRefused) {
+  const std::string directory = NewDirectory();
+  WriteFile(directory + "/trace", " L 10000000,8\n");
+  const Finished done =
+      RunLookaside({"replay", "trace", "--json", "x", "--csv", "./x"},
+                   {.directory = directory});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(done.err, "lookaside: --json x and --csv ./x name one file\n");
+}
+
+TEST(Streams, JsonToAPipeUnderItsNameInProcIsWritten) {
+  const Finished done =
+      RunLookaside({"replay", "-", "--json", "/dev/stdout"},
+                   {.input = " L 10000000,8\n", .redirect = "| cat"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_NE(done.out.find("schema_version"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lookaside

@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"UnknownGeneratorParameter",
          {"replay", "gen:mprotect,siz=1M"},
          "gen:mprotect,siz=1M: unknown parameter 'siz'; did you mean 'size'? "
-         "mprotect has t, p, n, l, size and redraw"},
+         "mprotect has t, p, n, l, size, redraw and sparse"},
         {"GeneratorParameterTwice",
          {"replay", "gen:mprotect,t=1,t=2"},
          "gen:mprotect,t=1,t=2: t is given twice"},

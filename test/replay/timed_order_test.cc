@@ -293,6 +293,20 @@ TEST(MprotectGenerator, InTimedOrderReadersSpinUntilTheLastCall) {
   EXPECT_EQ(Mprotect(generator, config).totals.counters.loads, 49u * 2 * 64);
 }
 
+TEST(MprotectGenerator, ASparseSetUpChangesNothingThatIsMeasured) {
+  MprotectConfig generator{
+      .readers = 2, .reads = 64, .calls = 50, .region = uint64_t{64} << 20};
+  const RunResult all = Mprotect(generator, Config("auto"));
+  generator.sparse = true;
+  const RunResult sparse = Mprotect(generator, Config("auto"));
+  EXPECT_EQ(all.totals.counters.translation.walks > 0, true);
+  EXPECT_EQ(sparse.totals.faults, all.totals.faults);
+  EXPECT_EQ(sparse.totals.flushes.requests, all.totals.flushes.requests);
+  EXPECT_NEAR(static_cast<double>(sparse.totals.counters.loads),
+              static_cast<double>(all.totals.counters.loads),
+              static_cast<double>(all.totals.counters.loads) * 0.02);
+}
+
 TEST(MprotectGenerator, WithoutReadersItReadsAfterEachCall) {
   const RunResult result = Mprotect(
       {.reads = 100, .pages = 4, .calls = 30, .region = uint64_t{1} << 20},
