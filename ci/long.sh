@@ -3,7 +3,7 @@
 # What takes longer than CI should: run by hand, its last result stands in
 # docs/long_runs.md.
 #
-#   ci/long.sh                        about half an hour
+#   ci/long.sh                        hours; ten million operations most of it
 #   FUZZ_SECONDS=60 ci/long.sh        less of it
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,6 +19,9 @@ timed=${TIMED_OPERATIONS:-10000000}
 echo "== timed order: $timed random operations under each kernel version"
 ./bazelw test //test/kernel:timed_random_test --test_timeout=14400 \
   --test_env=LOOKASIDE_TIMED_OPERATIONS="$timed" --test_output=summary
+
+echo "== published figures, all of them"
+./bazelw run //:lookaside -- reproduce
 
 echo "== fuzz targets: $fuzz_seconds seconds each"
 FUZZ_SECONDS=$fuzz_seconds ci/clang_sanitizers.sh
