@@ -75,7 +75,7 @@ size_t CountLanes(const SweepResult& sweep) {
 
 TEST(Lanes, ThresholdsBetweenTwoFlushSizesAreOneLane) {
   const RecordedProgram recording = DecodeRecording();
-  const auto points = Grid("skylake-sp", {"kernel.flush.ceiling=0..40:2"});
+  const auto points = Grid("skylake-sp", {"kernel.flush.ceiling=0..40:4"});
   const SweepResult sweep = ExpectAsAlone(points, recording);
   EXPECT_GT(CountLanes(sweep), 3u);
   EXPECT_LT(CountLanes(sweep), 16u);
@@ -86,7 +86,7 @@ TEST(Lanes, PoliciesThatDecideAlikeShare) {
   const RecordedProgram recording = DecodeRecording();
   const auto points =
       Grid("nehalem-ep",
-           {"kernel.version=linux_3.6,linux_5.13",
+           {"kernel.version=linux_3.6",
             "kernel.flush.policy=shift,ceiling,never_full,early_ack,bound",
             "kernel.flush.ceiling=4,33", "kernel.flush.shift=1,9"});
   EXPECT_LT(CountLanes(ExpectAsAlone(points, recording)), points.size() / 2);
