@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "lookaside/kernel/flush_counters.h"
 #include "lookaside/report/advice.h"
 #include "lookaside/report/check_lines.h"
 #include "lookaside/report/format_number.h"
