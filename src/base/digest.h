@@ -63,9 +63,7 @@ class Digest {
   }
 
   // A moment at which something can come to happen.
-  void AddTime(Cycles time) {
-    Add(time > origin_ ? time - origin_ : Cycles());
-  }
+  void AddTime(Cycles time) { Add(time > origin_ ? time - origin_ : Cycles()); }
 
   Fingerprint Finish() const;
 
