@@ -79,7 +79,7 @@ TEST(Lanes, ThresholdsBetweenTwoFlushSizesAreOneLane) {
       Grid("skylake-sp", {"kernel.flush.ceiling=0,1,2,3,4,5,8,12,16,17,32,40"});
   const SweepResult sweep = ExpectAsAlone(points, recording);
   EXPECT_GT(CountLanes(sweep), 3u);
-  EXPECT_LT(CountLanes(sweep), 16u);
+  EXPECT_LT(CountLanes(sweep), points.size());
   EXPECT_LE(sweep.simulations, CountLanes(sweep) + 1);
 }
 
