@@ -80,27 +80,43 @@ template <uint32_t kFours>
 #endif
 }
 
-// Bit i is set when tags[i] == tag, for i < count. Few ways are compared as
-// few: first levels have mostly four (BM_ReplayDecoded, BM_UniformRandom).
-// REQUIRES: 1 <= count <= 64.
+// What lies beside a set's own tags, up to the next power of two.
+enum class TagPadding : uint8_t { kAnything, kNeverMatches };
+
+// Bit i is set when tags[i] is the wanted one, for i < count. Few ways are
+// compared as few: first levels have mostly four (BM_ReplayDecoded,
+// BM_UniformRandom). REQUIRES: 1 <= count <= kTagBlock.
+template <TagPadding kPadding>
+[[gnu::always_inline]] inline uint32_t MatchFewTags(const uint32_t* tags,
+                                                    uint32_t count,
+                                                    WantedTag wanted) {
+  if (count == 4) return MatchTagFours<1>(tags, wanted);
+  if (count == 8) return MatchTagFours<2>(tags, wanted);
+  const uint32_t matches = MatchTagFours<4>(tags, wanted);
+  if (kPadding == TagPadding::kNeverMatches && count > kTagBlock / 2) {
+    return matches;
+  }
+  return matches & ((2u << (count - 1)) - 1);
+}
+
+// The same. REQUIRES: 1 <= count <= 64.
 [[gnu::always_inline]] inline uint64_t MatchTags(const uint32_t* tags,
                                                  uint32_t count, uint32_t tag) {
   const WantedTag wanted(tag);
-  if (count == 4) return MatchTagFours<1>(tags, wanted);
-  if (count == 8) return MatchTagFours<2>(tags, wanted);
-  uint64_t matches = MatchTagFours<4>(tags, wanted);
-  for (uint32_t i = kTagBlock; i < count; i += kTagBlock) {
+  if (count <= kTagBlock) {
+    return MatchFewTags<TagPadding::kAnything>(tags, count, wanted);
+  }
+  uint64_t matches = 0;
+  for (uint32_t i = 0; i < count; i += kTagBlock) {
     matches |= uint64_t{MatchTagFours<4>(tags + i, wanted)} << i;
   }
   return matches & (~uint64_t{0} >> (64 - count));
 }
 
-// The first of `count` places whose tag is `tag` and of which `is_it(place)`
-// holds, or `count`. REQUIRES: count >= 1.
+// FindTagged of more tags than a block has.
 template <typename Predicate>
-[[gnu::always_inline]] inline uint32_t FindTagged(const uint32_t* tags,
-                                                  uint32_t count, uint32_t tag,
-                                                  const Predicate& is_it) {
+inline uint32_t FindTaggedOfMany(const uint32_t* tags, uint32_t count,
+                                 uint32_t tag, const Predicate& is_it) {
   constexpr uint32_t kMost = 64;
   if (count > kMost) [[unlikely]] {
     for (uint32_t place = 0; place < count; ++place) {
@@ -109,6 +125,21 @@ template <typename Predicate>
     return count;
   }
   uint64_t matches = MatchTags(tags, count, tag);
+  for (; matches != 0; matches &= matches - 1) {
+    const auto place = static_cast<uint32_t>(std::countr_zero(matches));
+    if (is_it(place)) return place;
+  }
+  return count;
+}
+
+// The first of `count` places whose tag is `tag` and of which `is_it(place)`
+// holds, or `count`. REQUIRES: count >= 1.
+template <TagPadding kPadding = TagPadding::kAnything, typename Predicate>
+[[gnu::always_inline]] inline uint32_t FindTagged(const uint32_t* tags,
+                                                  uint32_t count, uint32_t tag,
+                                                  const Predicate& is_it) {
+  if (count > kTagBlock) return FindTaggedOfMany(tags, count, tag, is_it);
+  uint32_t matches = MatchFewTags<kPadding>(tags, count, WantedTag(tag));
   for (; matches != 0; matches &= matches - 1) {
     const auto place = static_cast<uint32_t>(std::countr_zero(matches));
     if (is_it(place)) [[likely]]

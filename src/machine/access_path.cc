@@ -35,12 +35,6 @@ uint8_t FlagsOf(const WalkResult& walk) {
                               FlagIf(walk.global, kTlbGlobal));
 }
 
-uint8_t FlagsOf(const PlainWalk& walk) {
-  return static_cast<uint8_t>(kTlbUser | FlagIf(walk.writable, kTlbWritable) |
-                              FlagIf(walk.nx, kTlbNoExecute) |
-                              FlagIf(walk.dirty, kTlbDirty));
-}
-
 // Whether the entry gives nothing that the tree does not.
 bool GivesNoMore(const TlbEntry& entry, const Translation& now) {
   const LeafEntry& leaf = now.leaf;
@@ -60,10 +54,13 @@ WalkAccess UserAccess(AccessSide side, bool write) {
   return {.write = write, .user = true, .fetch = side == AccessSide::kInst};
 }
 
-bool HasPlainMisses(const AccessResources& resources, AccessSide side) {
-  return resources.core.tlb.has_plain_fill(side) && !resources.costs.refill &&
-         (resources.core.psc.has(PagingLevel::kPde) ||
-          resources.core.psc.has(PagingLevel::kPdpte));
+TlbHierarchy::PlainArrays PlainArraysOf(const AccessResources& resources,
+                                        AccessSide side) {
+  TlbHierarchy& tlb = resources.core.tlb;
+  const PagingStructureCaches& psc = resources.core.psc;
+  if (!tlb.has_plain_fill(side) || resources.costs.refill) return {};
+  if (!psc.has(PagingLevel::kPde) && !psc.has(PagingLevel::kPdpte)) return {};
+  return tlb.PlainArraysOf(side, resources.cpu.counters().tlb);
 }
 
 }  // namespace
@@ -75,8 +72,8 @@ AccessPath::AccessPath(const AccessResources& resources)
       walk_resources_{r_.core.psc,      r_.core.lines,    r_.l3,
                       r_.memory.tables, r_.memory.frames, r_.node,
                       &r_.core.prefetch},
-      has_plain_misses_{HasPlainMisses(resources, AccessSide::kInst),
-                        HasPlainMisses(resources, AccessSide::kData)} {
+      plain_{PlainArraysOf(resources, AccessSide::kInst),
+             PlainArraysOf(resources, AccessSide::kData)} {
   LOOKASIDE_CHECK(r_.cpu.has_context());
   const ThreadSlot thread = r_.cpu.tlb_context().thread;
   if (last_.owner == thread) return;
@@ -143,7 +140,8 @@ inline bool AccessPath::HitsFirstLevel(EventKind kind, uint64_t page) {
   }
   if (slot == Tlb::kMiss) {
     missed_page_ = page;
-    missed_ = {sought, set};
+    missed_.page = sought;
+    missed_.first = set;
     return false;
   }
   const uint8_t flags = tlb.flags(slot);
@@ -326,8 +324,9 @@ inline void AccessPath::CountWalk(const PlainWalk& walk) {
 }
 
 // `denied`: there is an entry, but it does not permit the access.
-inline bool AccessPath::Walk(AccessSide side, VirtPage page, bool write,
-                             bool denied) {
+[[gnu::always_inline]] inline bool AccessPath::Walk(AccessSide side,
+                                                    VirtPage page, bool write,
+                                                    bool denied) {
   const WalkAccess access = UserAccess(side, write);
   WalkResult walk;
   RunWalker(page, access, walk);
@@ -395,39 +394,40 @@ bool AccessPath::TranslatePart(AccessSide side, uint64_t page, bool write) {
 
 // An event that is no hit of HitsFirstLevel's.
 inline bool AccessPath::PlayMiss(const TraceEvent& event) {
-  return PlayPlainMiss(event) || PlayEvent(event);
+  const uint64_t page = event.address.value() >> kPageShift;
+  const size_t side = event.kind == EventKind::kFetch ? 0 : 1;
+  return (missed_page_ == page && plain_[side] && PlayPlainMiss(event)) ||
+         PlayEvent(event);
 }
 
 // One page, just missed by HitsFirstLevel, and nothing out of the ordinary in
 // what follows: all that a random access costs (BM_UniformRandom). If it is
 // not so, nothing is done, and PlayEvent begins anew.
 [[gnu::noinline]] bool AccessPath::PlayPlainMiss(const TraceEvent& event) {
-  const uint64_t page = event.address.value() >> kPageShift;
-  if (missed_page_ != page || event.kind == EventKind::kModify) return false;
+  if (event.kind == EventKind::kModify) return false;
   const bool write = event.kind == EventKind::kStore;
   const AccessSide side =
       event.kind == EventKind::kFetch ? AccessSide::kInst : AccessSide::kData;
-  if (!has_plain_misses_[static_cast<size_t>(side)]) return false;
-  const VirtPage virt_page(page & kVirtPageMask);
+  const TlbHierarchy::PlainArrays& arrays = plain_[static_cast<size_t>(side)];
+  const VirtPage virt_page = PageOf(event.address);
   const TlbContext& context = r_.cpu.tlb_context();
-  TlbHierarchy& tlb = r_.core.tlb;
-  TlbHierarchy::PlainPage places = missed_;
-  if (!tlb.MissesPlainly(side, context, virt_page, places)) return false;
+  TlbHierarchy::PlainPlaces places = missed_;
+  if (!arrays.Misses(context, virt_page, places)) return false;
   // Whatever is in a paging-structure cache is canonical.
   PlainWalk walk;
   if (!r_.walker.WalkPlain(RequestFor(virt_page, UserAccess(side, write)),
                            walk_resources_, walk)) {
     return false;
   }
+  missed_page_ = LastPages::kNone;
   if (pending_ != 0 || runs_pending_ != 0) Settle();
   TakeWalker(walk.cycles);
   r_.cpu.Charge(CostKind::kWalk, walk.cycles);
   CountWalk(walk);
-  const Tlb::Filling filling{walk.frame, FlagsOf(walk), r_.cpu.tree().value()};
+  const Tlb::Filling filling{walk.frame, walk.flags, r_.cpu.tree().value()};
   Remember(side, StartOf(virt_page).value() >> kPageShift,
-           tlb.FillPlain(side, context, places, filling, tlb_counters_));
+           arrays.Fill(context, places, filling));
   CountEvent(event.kind);
-  missed_page_ = LastPages::kNone;
   return true;
 }
 

@@ -128,14 +128,14 @@ class AccessPath {
   LastPages& last_;
   std::span<TlbCounters> tlb_counters_;
   WalkResources walk_resources_;
-  // By AccessSide: whether there is any point in PlayPlainMiss.
-  std::array<bool, 2> has_plain_misses_;
+  // By AccessSide, for PlayPlainMiss; none where there is no point in it.
+  std::array<TlbHierarchy::PlainArrays, 2> plain_;
   uint64_t pending_ = 0;
   uint32_t runs_pending_ = 0;
   // The page that HitsFirstLevel has just not found in its array, and its
   // place there.
   uint64_t missed_page_ = LastPages::kNone;
-  TlbHierarchy::PlainPage missed_;
+  TlbHierarchy::PlainPlaces missed_;
   std::optional<Fault> fault_;
 };
 

@@ -56,6 +56,7 @@
 #include "lookaside/pagetable/walk_config.h"
 #include "lookaside/tlb/context_table.h"
 #include "lookaside/tlb/paging_structure_caches.h"
+#include "lookaside/tlb/tlb_entry.h"
 
 namespace lookaside {
 
@@ -164,10 +165,7 @@ struct PlainWalk {
   LinePlace pde = LinePlace::kL1;  // where its line was, if it was loaded
   LinePlace pte = LinePlace::kL1;
   bool loaded_pde = false;  // began at a PDPTE's cached entry, else at a PDE's
-  // Of the TLB entry; the user may use the page.
-  bool writable = false;
-  bool nx = false;
-  bool dirty = false;
+  uint8_t flags = 0;        // TlbFlag
   FrameNumber frame;
   Cycles cycles;
 };
@@ -229,6 +227,16 @@ class PageWalker {
   static constexpr uint64_t kNotCached =
       Pte::kPresent | Pte::kAccessed | Pte::kDirty;
 
+  // TlbFlag of a plain walk, by shifts: `dirty` of `all` is the leaf's.
+  static uint8_t PlainFlags(uint64_t all, uint64_t any) {
+    static_assert(Pte::kWritable >> 1 == kTlbWritable &&
+                  Pte::kUser >> 1 == kTlbUser &&
+                  Pte::kDirty >> 3 == kTlbDirty &&
+                  Pte::kNoExecute >> 61 == kTlbNoExecute);
+    return static_cast<uint8_t>((all >> 1 & (kTlbWritable | kTlbUser)) |
+                                (all >> 3 & kTlbDirty) |
+                                (any >> 61 & kTlbNoExecute));
+  }
   static uint64_t RightsOf(Pte pte) {
     return (pte.bits() ^ Pte::kNoExecute) & kRights;
   }
@@ -318,9 +326,7 @@ class PageWalker {
   if (resources.prefetch != nullptr) {
     resources.prefetch->Remember(page.value(), entries);
   }
-  walk.writable = (all & Pte::kWritable) != 0;
-  walk.nx = (any & Pte::kNoExecute) != 0;
-  walk.dirty = pte.dirty();
+  walk.flags = PlainFlags(all, any);
   walk.frame = pte.frame();
   return true;
 }

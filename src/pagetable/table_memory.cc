@@ -32,7 +32,10 @@ TableMemory::TableMemory()
 uint32_t& TableMemory::SlotCell(FrameNumber table) {
   const uint64_t frame = table.value();
   const uint64_t block = frame >> kBlockOrder;
-  if (block >= blocks_.size()) blocks_.resize(block + 1);
+  if (block >= block_count_) {
+    block_count_ = block + 1;
+    blocks_.resize(block_count_);
+  }
   if (blocks_[block] == 0) {
     blocks_[block] = static_cast<uint32_t>(regions_of_block_.size());
     regions_of_block_.emplace_back();

@@ -140,6 +140,7 @@ class TableMemory {
   // Index 0 everywhere stands for "nothing here": region 0 has only zeros,
   // and table 0 is never written.
   std::vector<uint32_t> blocks_;  // by frame >> 18: index into blocks' regions
+  uint64_t block_count_ = 0;      // its size, which every walk asks for
   std::vector<Indexes> regions_of_block_;  // by frame >> 9 & 511
   std::vector<Indexes> slots_of_region_;   // by frame & 511
   std::vector<Pte> entries_;               // 512 per slot
@@ -158,7 +159,7 @@ class TableMemory {
 inline size_t TableMemory::Slot(FrameNumber table) const {
   const uint64_t frame = table.value();
   const uint64_t block = frame >> kBlockOrder;
-  if (block >= blocks_.size()) return 0;
+  if (block >= block_count_) return 0;
   const Indexes& regions = regions_of_block_[blocks_[block]];
   const Indexes& slots = slots_of_region_[regions[frame >> kRegionOrder & 511]];
   return slots[frame & 511];

@@ -265,9 +265,9 @@ class PagingStructureCaches {
     uint64_t key) const {
   if (ways_ == 0) return kMiss;
   const size_t first = size_t{SetOf(key)} << set_shift_;
-  const uint32_t way =
-      FindTagged(&tags_[first], ways_, TagOf(key),
-                 [&](uint32_t i) { return keys_[first + i] == key; });
+  const uint32_t way = FindTagged<TagPadding::kNeverMatches>(
+      &tags_[first], ways_, TagOf(key),
+      [&](uint32_t i) { return keys_[first + i] == key; });
   return way == ways_ ? kMiss : first + way;
 }
 

@@ -71,8 +71,12 @@ void Replacement::BuildPaths() {
   if (group_ways_ > kMostLeafs) return;
   tree_mask_ = (1u << (group_ways_ - 1)) - 1;
   for (uint32_t tree = 0; tree <= tree_mask_; ++tree) {
-    leaf_of_[tree] = static_cast<uint8_t>(VictimInTree(tree));
+    const uint32_t leaf = VictimInTree(tree);
+    const uint64_t next = (tree & ~paths_[leaf].mask) | paths_[leaf].bits;
+    turns_[tree] = {static_cast<uint8_t>(leaf),
+                    static_cast<uint8_t>(next & tree_mask_)};
   }
+  one_small_tree_ = !grouped_;
 }
 
 // `tree` holds one tree's bits in its lowest.

@@ -69,6 +69,11 @@ class Replacement {
     if (!uses_trees_) {
       return uses_recency() ? recency_.TouchOldest(set) : RandomVictim();
     }
+    if (one_small_tree_) {
+      const Turn turn = turns_[trees_[set]];
+      trees_[set] = turn.next;
+      return turn.leaf;
+    }
     const uint32_t way = TreeVictim(trees_[set]);
     Point(set, way);
     return way;
@@ -117,11 +122,17 @@ class Replacement {
   Recency recency_;              // lru: of touches; fifo: of fills
   std::vector<uint64_t> trees_;  // by set
   std::vector<Path> paths_;      // by way
-  // By the bits of one tree, those of `tree_mask_`: where they point. Trees of
-  // up to 8 leaves have one; larger ones are walked.
+  // By the bits of one tree, those of `tree_mask_`: where they point, and what
+  // they are once that leaf has been touched. Trees of up to 8 leaves have
+  // these; larger ones are walked.
+  struct Turn {
+    uint8_t leaf = 0;
+    uint8_t next = 0;
+  };
   static constexpr uint32_t kMostLeafs = 8;
-  std::array<uint8_t, 1 << (kMostLeafs - 1)> leaf_of_{};
+  std::array<Turn, 1 << (kMostLeafs - 1)> turns_{};
   uint32_t tree_mask_ = 0;
+  bool one_small_tree_ = false;  // a set's word is one tree that has turns_
   Rng rng_;
 };
 
@@ -137,8 +148,9 @@ class Replacement {
     group = kNextGroup >> (2 * last) & 3;
   }
   const uint64_t bits = tree >> (group * kGroupTreeBits);
-  const uint32_t leaf = group_ways_ <= kMostLeafs ? leaf_of_[bits & tree_mask_]
-                                                  : VictimInTree(bits);
+  const uint32_t leaf = group_ways_ <= kMostLeafs
+                            ? turns_[bits & tree_mask_].leaf
+                            : VictimInTree(bits);
   return group * group_ways_ + leaf;
 }
 

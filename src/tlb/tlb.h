@@ -265,9 +265,9 @@ class Tlb {
 [[gnu::always_inline]] inline uint32_t Tlb::FindKey(uint32_t first_slot,
                                                     TlbKey key,
                                                     uint32_t tag) const {
-  const uint32_t way =
-      FindTagged(&tags_[first_slot], ways_, tag,
-                 [&](uint32_t i) { return slots_[first_slot + i].key == key; });
+  const uint32_t way = FindTagged<TagPadding::kNeverMatches>(
+      &tags_[first_slot], ways_, tag,
+      [&](uint32_t i) { return slots_[first_slot + i].key == key; });
   return way == ways_ ? kMiss : first_slot + way;
 }
 

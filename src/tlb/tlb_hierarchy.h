@@ -106,28 +106,46 @@ class TlbHierarchy {
   Found FillPlain(AccessSide side, const TlbContext& context, VirtPage page,
                   const Tlb::Filling& filling,
                   std::span<TlbCounters> counters) {
-    return FillPlain(side, context, PlacesOf(side, context, page), filling,
-                     counters);
+    return PlainArraysOf(side, counters).Fill(context, page, filling);
   }
 
-  // The same in the steps in which a miss comes to it, so that nothing is
-  // worked out twice (BM_UniformRandom). All REQUIRE has_plain_fill(side).
-  //
-  // A page, and the first slot of its set in the array of either level.
-  struct PlainPage {
+  // A 4K page of a context's own, and the first slot of its set in the array of
+  // either level.
+  struct PlainPlaces {
     Tlb::Page page;
-    uint32_t first = 0;
-    uint32_t second = 0;
+    uint32_t first;
+    uint32_t second;
   };
-  PlainPage PlacesOf(AccessSide side, const TlbContext& context,
-                     VirtPage page) const;
-  // Whether Lookup finds nothing for a page that only_first_4k(side) does not
-  // hold, so far as one search can tell; finds its place in the second level.
-  bool MissesPlainly(AccessSide side, const TlbContext& context, VirtPage page,
-                     PlainPage& places) const;
-  Found FillPlain(AccessSide side, const TlbContext& context,
-                  const PlainPage& places, const Tlb::Filling& filling,
-                  std::span<TlbCounters> counters);
+  // The arrays where has_plain_fill, one of each level, for the path of a miss
+  // from lookup to fill (BM_UniformRandom). Refers to the hierarchy and the
+  // counters, which may not move meanwhile.
+  class PlainArrays {
+   public:
+    PlainArrays() = default;  // of no side
+    explicit operator bool() const { return first_ != nullptr; }
+
+    // Whether Lookup finds nothing for a page that only_first_4k(side) does
+    // not hold, so far as one search can tell. Sets places.second.
+    bool Misses(const TlbContext& context, VirtPage page,
+                PlainPlaces& places) const;
+    // FillPlain.
+    Found Fill(const TlbContext& context, VirtPage page,
+               const Tlb::Filling& filling) const;
+    // The same after Misses.
+    Found Fill(const TlbContext& context, const PlainPlaces& places,
+               const Tlb::Filling& filling) const;
+
+   private:
+    friend class TlbHierarchy;
+    const bool* had_large_ = nullptr;
+    Tlb* first_ = nullptr;
+    Tlb* second_ = nullptr;  // nullptr: holds no 4K pages
+    TlbCounters* of_first_ = nullptr;
+    TlbCounters* of_second_ = nullptr;
+    uint8_t first_number_ = kNone;
+  };
+  // REQUIRES: has_plain_fill(side).
+  PlainArrays PlainArraysOf(AccessSide side, std::span<TlbCounters> counters);
 
   // One lookup of each level asked, that ended in the hit `found` or in a
   // walk that found a page of `size`.
@@ -235,44 +253,52 @@ class TlbHierarchy {
 // ---------------------------------------------------------------------------
 // Implementation of what every miss does (BM_UniformRandom).
 
-[[gnu::always_inline]] inline TlbHierarchy::PlainPage TlbHierarchy::PlacesOf(
-    AccessSide side, const TlbContext& context, VirtPage page) const {
+inline TlbHierarchy::PlainArrays TlbHierarchy::PlainArraysOf(
+    AccessSide side, std::span<TlbCounters> counters) {
   const Plain plain = plain_[static_cast<size_t>(side)];
-  PlainPage places{Tlb::Page(context.tag, page)};
-  places.first = arrays_[plain.first].SetFor(context, page);
+  PlainArrays arrays;
+  arrays.had_large_ = &had_large_;
+  arrays.first_ = &arrays_[plain.first];
+  arrays.of_first_ = &counters[plain.first];
+  arrays.first_number_ = plain.first;
   if (plain.second != kNone) {
-    places.second = arrays_[plain.second].SetFor(context, page);
+    arrays.second_ = &arrays_[plain.second];
+    arrays.of_second_ = &counters[plain.second];
   }
-  return places;
+  return arrays;
 }
 
-[[gnu::always_inline]] inline bool TlbHierarchy::MissesPlainly(
-    AccessSide side, const TlbContext& context, VirtPage page,
-    PlainPage& places) const {
-  if (had_large_) return false;
-  const Plain plain = plain_[static_cast<size_t>(side)];
-  if (plain.second == kNone) return true;
-  const Tlb& second = arrays_[plain.second];
-  places.second = second.SetFor(context, page);
-  return !second.holds_globals() &&
-         second.FindOwn(places.second, places.page) == Tlb::kMiss;
+[[gnu::always_inline]] inline bool TlbHierarchy::PlainArrays::Misses(
+    const TlbContext& context, VirtPage page, PlainPlaces& places) const {
+  if (*had_large_) return false;
+  if (second_ == nullptr) return true;
+  places.second = second_->SetFor(context, page);
+  return !second_->holds_globals() &&
+         second_->FindOwn(places.second, places.page) == Tlb::kMiss;
 }
 
-[[gnu::always_inline]] inline TlbHierarchy::Found TlbHierarchy::FillPlain(
-    AccessSide side, const TlbContext& context, const PlainPage& places,
-    const Tlb::Filling& filling, std::span<TlbCounters> counters) {
-  const Plain plain = plain_[static_cast<size_t>(side)];
-  if (plain.second != kNone) {
-    TlbCounters& counter = counters[plain.second];
-    ++counter.misses;
-    arrays_[plain.second].InsertPage(context, places.second, places.page,
-                                     filling, counter);
+[[gnu::always_inline]] inline TlbHierarchy::Found
+TlbHierarchy::PlainArrays::Fill(const TlbContext& context,
+                                const PlainPlaces& places,
+                                const Tlb::Filling& filling) const {
+  if (second_ != nullptr) {
+    ++of_second_->misses;
+    second_->InsertPage(context, places.second, places.page, filling,
+                        *of_second_);
   }
-  TlbCounters& counter = counters[plain.first];
-  ++counter.misses;
-  const uint32_t slot = arrays_[plain.first].InsertPage(
-      context, places.first, places.page, filling, counter);
-  return {.array = plain.first, .flags = filling.flags, .slot = slot};
+  ++of_first_->misses;
+  const uint32_t slot = first_->InsertPage(context, places.first, places.page,
+                                           filling, *of_first_);
+  return {.array = first_number_, .flags = filling.flags, .slot = slot};
+}
+
+[[gnu::always_inline]] inline TlbHierarchy::Found
+TlbHierarchy::PlainArrays::Fill(const TlbContext& context, VirtPage page,
+                                const Tlb::Filling& filling) const {
+  PlainPlaces places{Tlb::Page(context.tag, page),
+                     first_->SetFor(context, page), 0};
+  if (second_ != nullptr) places.second = second_->SetFor(context, page);
+  return Fill(context, places, filling);
 }
 
 [[gnu::always_inline]] inline bool TlbHierarchy::FindSize(

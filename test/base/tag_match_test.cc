@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +29,26 @@ TEST(TagMatch, FindsEveryEqualTagAndNoOther) {
         want |= uint64_t{equal} << i;
       }
       ASSERT_EQ(MatchTags(tags.data(), count, wanted), want);
+    }
+  }
+}
+
+TEST(TagMatch, PaddingThatNeverMatchesNeedsNoMask) {
+  Rng rng(3);
+  for (uint32_t count = 1; count <= kTagBlock; ++count) {
+    for (int round = 0; round < 50; ++round) {
+      // The padding, and then another set's tags.
+      std::vector<uint32_t> tags(std::bit_ceil(count) + kTagBlock, 7);
+      std::fill(tags.begin(), tags.begin() + std::bit_ceil(count), 0u);
+      uint32_t want = 0;
+      for (uint32_t i = 0; i < count; ++i) {
+        const bool equal = rng.Below(3) == 0;
+        tags[i] = equal ? 7u : 9u;
+        want |= uint32_t{equal} << i;
+      }
+      ASSERT_EQ(MatchFewTags<TagPadding::kNeverMatches>(tags.data(), count,
+                                                        WantedTag(7)),
+                want);
     }
   }
 }

@@ -12,6 +12,7 @@
 #include "lookaside/test/pagetable/walk_fixture.h"
 #include "lookaside/testing/reference_page_table.h"
 #include "lookaside/testing/reference_paging_structure_caches.h"
+#include "lookaside/tlb/tlb_entry.h"
 
 namespace lookaside {
 namespace {
@@ -75,6 +76,7 @@ class Differential {
   }
 
   const WalkFixture& real() const { return real_; }
+  int plain_walks() const { return plain_walks_; }
 
  private:
   static constexpr ContextTag kTag = WalkFixture::kTag;
@@ -177,6 +179,12 @@ class Differential {
                             .user = rng_.Below(2) == 0,
                             .fetch = rng_.Below(3) == 0};
     const WalkResult want = Expect(page, access);
+    // As on the machine's path: Walk follows a WalkPlain that declines.
+    PlainWalk plain;
+    if (access.user && real_.WalkPlain(page, access, plain)) {
+      ++plain_walks_;
+      return ComparePlain(page, plain, want);
+    }
     const WalkResult got = real_.Walk(page, access);
     ASSERT_EQ(got.fault, want.fault);
     ASSERT_EQ(got.psc_hit, want.psc_hit);
@@ -202,6 +210,32 @@ class Differential {
     }
   }
 
+  void ComparePlain(VirtPage page, const PlainWalk& got,
+                    const WalkResult& want) const {
+    ASSERT_EQ(want.fault, WalkFault::kNone);
+    ASSERT_EQ(want.size, PageSize::k4K);
+    ASSERT_EQ(want.set_accessed, 0);
+    ASSERT_FALSE(want.set_dirty);
+    ASSERT_EQ(want.psc_hit,
+              got.loaded_pde ? PagingLevel::kPdpte : PagingLevel::kPde);
+    ASSERT_EQ(want.loads, got.loaded_pde ? 2 : 1);
+    if (got.loaded_pde) {
+      ASSERT_EQ(got.pde, want.load[0].place);
+    }
+    ASSERT_EQ(got.pte, want.load[want.loads - 1].place);
+    ASSERT_EQ(got.cycles, want.cycles);
+    ASSERT_EQ(got.frame, want.frame);
+    ASSERT_EQ((got.flags & kTlbWritable) != 0, want.permissions.writable);
+    ASSERT_EQ((got.flags & kTlbUser) != 0, want.permissions.user);
+    ASSERT_EQ((got.flags & kTlbNoExecute) != 0, want.permissions.nx);
+    ASSERT_EQ((got.flags & kTlbDirty) != 0, want.dirty);
+    ASSERT_EQ(got.flags & (kTlbGlobal | kTlbStale), 0);
+    for (const PagingLevel level : {PagingLevel::kPde, PagingLevel::kPdpte}) {
+      ASSERT_EQ(real_.psc.Contains(kTag, page, level),
+                psc_.Contains(kTag, page, level));
+    }
+  }
+
   WalkFixtureConfig config_;
   WalkFixture real_;
   ReferencePageTable table_;
@@ -210,6 +244,7 @@ class Differential {
   LineList l2_{8};
   LineList l3_{16};
   Rng rng_;
+  int plain_walks_ = 0;
 };
 
 TEST(PageWalkerDifferential, AgreesWithTheNaiveTwins) {
@@ -220,6 +255,7 @@ TEST(PageWalkerDifferential, AgreesWithTheNaiveTwins) {
         ASSERT_NO_FATAL_FAILURE(run.Step())
             << levels << " levels, seed " << seed << ", step " << i;
       }
+      EXPECT_GT(run.plain_walks(), 100);
     }
   }
 }

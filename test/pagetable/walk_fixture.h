@@ -47,9 +47,15 @@ class WalkFixture {
   }
 
   WalkResult Walk(VirtPage page, WalkAccess access = {.user = true}) {
-    return walker.Walk(
-        {table.root(), table.levels(), kTag, page, access},
-        {psc, lines, l3, memory.tables, memory.frames, NodeId(0)});
+    return walker.Walk({table.root(), table.levels(), kTag, page, access},
+                       Resources());
+  }
+  bool WalkPlain(VirtPage page, WalkAccess access, PlainWalk& walk) {
+    return walker.WalkPlain({table.root(), table.levels(), kTag, page, access},
+                            Resources(), walk);
+  }
+  WalkResources Resources() {
+    return {psc, lines, l3, memory.tables, memory.frames, NodeId(0)};
   }
 
   PhysicalMemory memory;

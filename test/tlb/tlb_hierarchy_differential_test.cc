@@ -138,7 +138,9 @@ class Pair {
     const VirtPage page = SomePage();
     const AccessSide side =
         Below(3) == 0 ? AccessSide::kInst : AccessSide::kData;
+    const bool misses = MissesPlainly(side, context, page);
     const auto got = real_.Lookup(side, context, page, got_);
+    ASSERT_FALSE(misses && got.level != 0);
     const auto want = twin_.Lookup(side, context, page, want_);
     ASSERT_EQ(got.level, want.level);
     if (want.level == 0) return Fill(side, context, page);
@@ -160,14 +162,45 @@ class Pair {
                        (walked.flags & kTlbGlobal) == 0 &&
                        real_.has_plain_fill(side);
     if (plain && Below(2) == 0) {
-      Compare(
-          real_.FillPlain(side, context, page,
-                          {walked.frame, walked.flags, walked.source}, got_),
-          want);
+      Compare(FillPlain(side, context, page,
+                        {walked.frame, walked.flags, walked.source}),
+              want);
       return;
     }
     real_.CountMiss(side, page, walked.size, got_);
     Compare(real_.Fill(side, page, walked, got_), want);
+  }
+
+  // Where the first level's array, looked at alone, does not hold the page.
+  bool MissesPlainly(AccessSide side, const TlbContext& context,
+                     VirtPage page) {
+    const uint8_t first = real_.only_first_4k(side);
+    if (!real_.has_plain_fill(side) || first == TlbHierarchy::kNone ||
+        real_.array(first).Find(context, page, PageSize::k4K) != Tlb::kMiss) {
+      return false;
+    }
+    auto places = PlacesOf(context, page, first);
+    return real_.PlainArraysOf(side, got_).Misses(context, page, places);
+  }
+
+  TlbHierarchy::PlainPlaces PlacesOf(const TlbContext& context, VirtPage page,
+                                     uint8_t first) {
+    return {Tlb::Page(context.tag, page),
+            real_.array(first).SetFor(context, page), 0};
+  }
+
+  // In one, or, where it is plain that nothing is there, in its steps.
+  TlbHierarchy::Found FillPlain(AccessSide side, const TlbContext& context,
+                                VirtPage page, const Tlb::Filling& filling) {
+    const uint8_t first = real_.only_first_4k(side);
+    if (Below(2) == 0 && first != TlbHierarchy::kNone) {
+      const auto arrays = real_.PlainArraysOf(side, got_);
+      auto places = PlacesOf(context, page, first);
+      if (arrays.Misses(context, page, places)) {
+        return arrays.Fill(context, places, filling);
+      }
+    }
+    return real_.FillPlain(side, context, page, filling, got_);
   }
 
   void Compare(const TlbHierarchy::Found& got,
