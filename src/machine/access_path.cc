@@ -50,6 +50,16 @@ bool GivesNoMore(const TlbEntry& entry, const Translation& now) {
          (!dirty || leaf.pte.dirty());
 }
 
+// Whether two entries, the second filled now, translate a page that both hold
+// to different frames or with different rights.
+bool Contradict(const TlbEntry& held, const TlbEntry& filled) {
+  constexpr uint8_t kRights = kTlbWritable | kTlbUser | kTlbNoExecute;
+  if (((held.flags ^ filled.flags) & kRights) != 0) return true;
+  const VirtPage common = std::max(held.page, filled.page);
+  return held.frame.value() + (common.value() - held.page.value()) !=
+         filled.frame.value() + (common.value() - filled.page.value());
+}
+
 WalkAccess UserAccess(AccessSide side, bool write) {
   return {.write = write, .user = true, .fetch = side == AccessSide::kInst};
 }
@@ -339,6 +349,11 @@ inline void AccessPath::CountWalk(const PlainWalk& walk) {
   CountWalk(walk);
   TlbHierarchy& tlb = r_.core.tlb;
   const TlbContext& context = r_.cpu.tlb_context();
+  if (r_.stale.size() != 0 && (walk.size != PageSize::k4K || tlb.had_large()))
+      [[unlikely]] {
+    const WalkResult other = walk;
+    CheckSizes(EntryOf(page, other), page);
+  }
   if (walk.size != PageSize::k4K || walk.global || denied || walk.stale ||
       !tlb.has_plain_fill(side)) [[unlikely]] {
     const WalkResult other = walk;
@@ -483,6 +498,15 @@ TlbHierarchy::Found AccessPath::Fill(AccessSide side, VirtPage page, bool write,
     tlb.DropPage(context, page, true, tlb_counters_);
     ++r_.checks.spurious;
   }
+  const TlbEntry entry = EntryOf(page, walk);
+  if (tlb.is_inclusive() || denied) last_.Clear();
+  TlbHierarchy::Found found = tlb.Fill(side, page, entry, tlb_counters_);
+  if (walk.stale) UseStale(page, write, found);
+  return found;
+}
+
+TlbEntry AccessPath::EntryOf(VirtPage page, const WalkResult& walk) const {
+  const TlbContext& context = r_.cpu.tlb_context();
   TlbEntry entry;
   entry.page = AlignDown(page, walk.size);
   entry.frame = walk.frame;
@@ -492,10 +516,25 @@ TlbHierarchy::Found AccessPath::Fill(AccessSide side, VirtPage page, bool write,
   entry.flags = FlagsOf(walk);
   entry.thread = context.thread;
   entry.source = walk.source;
-  if (tlb.is_inclusive() || denied) last_.Clear();
-  TlbHierarchy::Found found = tlb.Fill(side, page, entry, tlb_counters_);
-  if (walk.stale) UseStale(page, write, found);
-  return found;
+  return entry;
+}
+
+// `filled` joins what the core holds: does a marked entry of another size say
+// otherwise? Every change of size marks, so that no other entry can.
+void AccessPath::CheckSizes(const TlbEntry& filled, VirtPage page) {
+  const TlbContext& context = r_.cpu.tlb_context();
+  const unsigned order = PageOrder(filled.size);
+  for (const Tlb& array : r_.core.tlb.arrays()) {
+    array.ForEachWithin(filled.page, order, [&](uint32_t slot) {
+      const TlbEntry held = array.EntryAt(slot);
+      if ((held.flags & kTlbStale) == 0 || held.size == filled.size) return;
+      if (held.context != context.tag && held.context != context.global) return;
+      if (!Contradict(held, filled)) return;
+      r_.stale.OnOverlap(
+          {.cpu = r_.cpu.id(), .page = page, .now = r_.cpu.clock()},
+          held.source, r_.checks);
+    });
+  }
 }
 
 // A marked entry serves an access: is it right after all, and if not, had its

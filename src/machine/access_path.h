@@ -101,6 +101,8 @@ class AccessPath {
   bool Walk(AccessSide side, VirtPage page, bool write, bool denied);
   TlbHierarchy::Found Fill(AccessSide side, VirtPage page, bool write,
                            const WalkResult& walk, bool denied);
+  TlbEntry EntryOf(VirtPage page, const WalkResult& walk) const;
+  void CheckSizes(const TlbEntry& filled, VirtPage page);
   bool AssistDirty(VirtPage page);
   WalkRequest RequestFor(VirtPage page, WalkAccess access) const;
   void RunWalker(VirtPage page, WalkAccess access, WalkResult& walk);

@@ -167,14 +167,25 @@ std::optional<TreeId> StaleEntries::OnUse(const Use& use, uint32_t source,
   LOOKASIDE_CHECK(found != changes_.end());
   const Change& change = found->second;
   if (use.now_right) return change.entry.tree;
-  if (!change.promised) return std::nullopt;
+  Judge(use.write ? Check::kC6 : Check::kC1, change, use, counters);
+  return std::nullopt;
+}
+
+void StaleEntries::OnOverlap(const Use& use, uint32_t source,
+                             CheckCounters& counters) {
+  const auto found = changes_.find(source);
+  LOOKASIDE_CHECK(found != changes_.end());
+  Judge(Check::kC11, found->second, use, counters);
+}
+
+void StaleEntries::Judge(Check check, const Change& change, const Use& use,
+                         CheckCounters& counters) const {
+  if (!change.promised) return;
   if (change.relaxed) {
     ++counters.exposed;
   } else {
-    counters.Add(Example(use.write ? Check::kC6 : Check::kC1, change, use.cpu,
-                         use.page, use.now));
+    counters.Add(Example(check, change, use.cpu, use.page, use.now));
   }
-  return std::nullopt;
 }
 
 void StaleEntries::OnFrameFree(FrameNumber frame, PageSize size, Cycles now,

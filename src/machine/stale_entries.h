@@ -93,6 +93,10 @@ class StaleEntries {
   std::optional<TreeId> OnUse(const Use& use, uint32_t source,
                               CheckCounters& counters);
 
+  // An entry joins the marked one of another size whose `source` is given, and
+  // translates `use.page` or a page beside it differently.
+  void OnOverlap(const Use& use, uint32_t source, CheckCounters& counters);
+
   // Frames that leaves mapped go back to the allocator: `frame` and those that
   // follow in a page of `size`, some of which may have had leaves of their own.
   void OnFrameFree(FrameNumber frame, PageSize size, Cycles now, Cores cores,
@@ -135,6 +139,9 @@ class StaleEntries {
                    Visit visit) const;
   bool HasCopy(ChangeNumber number, const Change& change, Cores cores) const;
   void Forget(ChangeNumber number);
+  // Counts as exposed or as a violation what a promise rules out.
+  void Judge(Check check, const Change& change, const Use& use,
+             CheckCounters& counters) const;
   CheckExample Example(Check check, const Change& change, CpuId cpu,
                        VirtPage page, Cycles now) const;
 

@@ -79,6 +79,9 @@ class TlbHierarchy {
     return MoveUp(side, context, page, array, slot, counters);
   }
 
+  // Whether an entry of more than 4K was ever inserted.
+  bool had_large() const { return had_large_; }
+
   // Whether the first level of that side holds nothing but 4K entries.
   bool first_holds_only_4k(AccessSide side) const {
     return !had_large_ || !HoldsLarge(level(1, side));
@@ -247,7 +250,7 @@ class TlbHierarchy {
   std::array<uint8_t, 2> only_first_4k_{kNone, kNone};  // by side
   std::array<Plain, 2> plain_;                          // by side
   bool unified_first_level_ = false;
-  bool had_large_ = false;  // an entry of more than 4K was ever inserted
+  bool had_large_ = false;
 };
 
 // ---------------------------------------------------------------------------

@@ -45,9 +45,9 @@ TEST(StaleEntries, NarrowingIsWhatTakesAway) {
 class StaleMachineTest : public testing::Test {
  protected:
   StaleMachineTest()
-      : machine_(
-            *Machine::Create(MachineConfigOf(*LoadPreset("skylake-sp"), 0))),
-        table_(NewTable()) {}
+      : StaleMachineTest(MachineConfigOf(*LoadPreset("skylake-sp"), 0)) {}
+  explicit StaleMachineTest(const MachineConfig& config)
+      : machine_(*Machine::Create(config)), table_(NewTable()) {}
 
   PageTable NewTable() {
     return *PageTable::Create(machine_->memory(), 4, NodeId(0));
@@ -400,4 +400,116 @@ TEST_F(StaleMachineTest, AFrameInsideALargePageIsMissedByNoFree) {
 }
 
 }  // namespace
+
+// A machine whose sides share no array, so that the data side walks anew for
+// what the instruction side holds.
+MachineConfig WithoutSecondLevel() {
+  MachineConfig config = MachineConfigOf(*LoadPreset("skylake-sp"), 0);
+  std::erase_if(config.tlb.arrays,
+                [](const TlbConfig& array) { return array.level == 2; });
+  return config;
+}
+
+// A 2M page of which the instruction side has an entry is split into 4K pages.
+class SplitPageTest : public StaleMachineTest {
+ protected:
+  SplitPageTest()
+      : StaleMachineTest(WithoutSecondLevel()),
+        frame_(Map(512, PageSize::k2M)) {
+    Run(0);
+    EXPECT_TRUE(Access(0, 512 + 9, EventKind::kFetch));
+  }
+  // As pieces of the same frames but for the page `moved`.
+  void Split(uint64_t moved) {
+    Unmap(512);
+    for (uint64_t i = 0; i < 512; ++i) {
+      const FrameNumber frame =
+          i + 512 == moved
+              ? *machine_->memory().frames.Allocate(PageSize::k4K, NodeId(0))
+              : FrameNumber(frame_.value() + i);
+      ASSERT_TRUE(table_
+                      .Map(machine_->memory(), VirtPage(512 + i), PageSize::k4K,
+                           Pte::Leaf(frame, PageSize::k4K, kReadWrite),
+                           NodeId(0))
+                      .ok());
+    }
+  }
+
+  FrameNumber frame_;
+};
+
+TEST_F(SplitPageTest, TwoSizesThatDisagreeAreAViolationOnceThatIsPromised) {
+  const OperationId split = Begin("split");
+  Split(512 + 9);
+  Promise(split);
+  EXPECT_TRUE(Load(0, 512 + 9));
+  EXPECT_EQ(Count(Check::kC11), 1u);
+  EXPECT_EQ(Violations(), 1u);
+  EXPECT_EQ(machine_->checks().examples.at(0).page, VirtPage(512 + 9));
+  EXPECT_EQ(machine_->checks().examples.at(0).operation, "split");
+}
+
+TEST_F(SplitPageTest, BeforeThePromiseTheyMayDisagree) {
+  Begin("split");
+  Split(512 + 9);
+  EXPECT_TRUE(Load(0, 512 + 9));
+  EXPECT_EQ(Violations(), 0u);
+}
+
+TEST_F(SplitPageTest, APieceThatLeadsWhereItDidDisagreesWithNothing) {
+  const OperationId split = Begin("split");
+  Split(512 + 9);
+  Promise(split);
+  EXPECT_TRUE(Load(0, 512 + 10));
+  EXPECT_EQ(Violations(), 0u);
+}
+
+TEST_F(SplitPageTest, AFlushEndsIt) {
+  const OperationId split = Begin("split");
+  Split(512 + 9);
+  Invlpg(0, 512 + 100);
+  Promise(split);
+  EXPECT_TRUE(Load(0, 512 + 9));
+  EXPECT_EQ(Violations(), 0u);
+}
+
+TEST_F(SplitPageTest, AnotherContextsEntryIsNoPartner) {
+  const OperationId split = Begin("split");
+  Split(512 + 9);
+  Promise(split);
+  Run(0, 3, ContextLoad::kFlush);
+  EXPECT_TRUE(Load(0, 512 + 9));
+  EXPECT_EQ(Count(Check::kC11), 0u);
+}
+
+TEST_F(SplitPageTest, WhereCopiesMayLiveOnItIsExposed) {
+  const OperationId split = Begin("split");
+  Split(512 + 9);
+  Promise(split, /*relaxed=*/true);
+  EXPECT_TRUE(Load(0, 512 + 9));
+  EXPECT_EQ(Violations(), 0u);
+  EXPECT_EQ(machine_->checks().exposed, 1u);
+}
+
+// The other way: 4K entries are left when a 2M page takes their place.
+TEST_F(StaleMachineTest, APageThatGrewOverEntriesOfItsPieces) {
+  for (uint64_t i = 0; i < 512; ++i) Map(512 + i);
+  Run(0);
+  ASSERT_TRUE(Load(0, 512 + 5));
+  ASSERT_TRUE(Load(0, 512 + 6));
+  const OperationId collapse = Begin("collapse");
+  for (uint64_t i = 0; i < 512; ++i) Unmap(512 + i);
+  ASSERT_EQ(
+      table_
+          .CollectEmptyTables(machine_->memory(), VirtPage(512), VirtPage(1023))
+          .size(),
+      1u);
+  Invlpg(0, 512 + 7);  // of the paging-structure caches alone
+  Map(512, PageSize::k2M);
+  Promise(collapse);
+  EXPECT_TRUE(Load(0, 512 + 7));
+  EXPECT_GE(Count(Check::kC11), 2u) << "one for each entry that is left";
+  EXPECT_EQ(Violations(), Count(Check::kC11));
+}
+
 }  // namespace lookaside
