@@ -132,7 +132,49 @@ void StaleEntries::Forget(ChangeNumber number) {
   changes_.erase(change);
 }
 
+// All that some copy names, in order: for many changes far cheaper than to
+// look for the copies of each.
+std::vector<StaleEntries::ChangeNumber> StaleEntries::NamedChanges(
+    Cores cores) const {
+  std::vector<ChangeNumber> named;
+  for (Lazy<Core>& lazy : cores) {
+    if (!lazy.has_value()) continue;
+    for (const Tlb& array : lazy->tlb.arrays()) {
+      for (uint32_t slot = 0; slot < array.slots(); ++slot) {
+        if ((array.flags(slot) & kTlbStale) != 0) {
+          named.push_back(array.source(slot));
+        }
+      }
+    }
+    for (const PagingLevel level : kCachedLevels) {
+      lazy->psc.ForEachWithin(VirtPage(0), kVirtPageBits, level,
+                              [&](ContextTag, PscBits& bits, uint32_t& source) {
+                                if ((bits & kPscStale) != 0) {
+                                  named.push_back(source);
+                                }
+                              });
+    }
+  }
+  std::ranges::sort(named);
+  return named;
+}
+
 void StaleEntries::Promise(OperationId operation, bool relaxed, Cores cores) {
+  // A search for the copies of one page looks at a set of each array, of a
+  // larger span at every slot, which this many sets make up.
+  constexpr size_t kAllSlots = 16;
+  size_t searches = 0;
+  for (const auto& [number, change] : changes_) {
+    searches += change.entry.level == PagingLevel::kPte ? 1 : kAllSlots;
+    if (searches > kAllSlots) break;
+  }
+  const bool few = searches <= kAllSlots;
+  const std::vector<ChangeNumber> all =
+      few ? std::vector<ChangeNumber>() : NamedChanges(cores);
+  const auto is_named = [&](ChangeNumber number, const Change& change) {
+    return few ? HasCopy(number, change, cores)
+               : std::ranges::binary_search(all, number);
+  };
   std::vector<ChangeNumber> gone;
   bool named = false;
   for (auto& [number, change] : changes_) {
@@ -142,7 +184,7 @@ void StaleEntries::Promise(OperationId operation, bool relaxed, Cores cores) {
       change.promised = true;
       change.relaxed = relaxed;
     }
-    if (change.promised && !HasCopy(number, change, cores)) {
+    if (change.promised && !is_named(number, change)) {
       gone.push_back(number);
     } else if (change.operation == operation) {
       named = true;

@@ -138,6 +138,7 @@ class StaleEntries {
   void ForEachCopy(ChangeNumber number, const Change& change, Cores cores,
                    Visit visit) const;
   bool HasCopy(ChangeNumber number, const Change& change, Cores cores) const;
+  std::vector<ChangeNumber> NamedChanges(Cores cores) const;
   void Forget(ChangeNumber number);
   // Counts as exposed or as a violation what a promise rules out.
   void Judge(Check check, const Change& change, const Use& use,

@@ -3,7 +3,7 @@
 // Random operations of several programs on several CPUs, under every version
 // and what changes its programs. After each one, no CPU can use a translation
 // that its page table does not have, and frames, entries, reverse mappings and
-// references agree.
+// references agree. A longer run of each version looks at the checks alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,6 +34,13 @@ struct Arm {
 int Steps() {
   const char* const steps = std::getenv("LOOKASIDE_KERNEL_STEPS");
   return steps == nullptr ? 250 : std::atoi(steps);
+}
+
+// Of each version with the checks alone. More for a long run:
+// LOOKASIDE_RECORDED_OPERATIONS=10000000.
+int64_t Operations() {
+  const char* const text = std::getenv("LOOKASIDE_RECORDED_OPERATIONS");
+  return text == nullptr ? 100'000 : std::atoll(text);
 }
 
 // Programs that do something at random, all it takes to repeat it.
@@ -229,6 +236,35 @@ TEST_P(KernelRandomTest, NoCpuCanUseAStaleTranslation) {
     }
   }
 }
+
+class RecordedRandomTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(RecordedRandomTest, NoCheckTrips) {
+  SimConfig config = KernelWorld::Config("skylake-sp", GetParam(), 2, 2);
+  config.machine.numa = 2;
+  config.paging.node_memory = uint64_t{4} << 30;
+  ASSERT_TRUE(Set(config, "paging.thp", "madvise").ok());
+  KernelWorld world(config);
+  RandomPrograms programs(world, 7);
+  const CheckCounters& checks = world.machine().checks();
+  for (int64_t i = 0; i < Operations(); ++i) {
+    const std::string name = programs.Step();
+    ASSERT_EQ(checks.violations(), 0u)
+        << Name(checks.examples.front().check) << " after operation " << i
+        << ": " << name;
+  }
+  EXPECT_EQ(world.FindProblem(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, RecordedRandomTest,
+                         testing::Values("linux_3.4", "linux_3.6", "linux_3.17",
+                                         "linux_4.14", "linux_5.13",
+                                         "linux_6.15"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::ranges::replace(name, '.', '_');
+                           return name;
+                         });
 
 // Steps until something is wrong, under a kernel without that fix.
 bool TripsWithout(const std::string& fix, const std::string& preset,
