@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "lookaside/cli/write_all.h"
+#include "lookaside/base/write_all.h"
 #include "lookaside/report/format_number.h"
 
 namespace lookaside {

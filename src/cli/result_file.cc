@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/cli/result_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <system_error>
 
+#include "lookaside/base/atomic_file.h"
 #include "lookaside/base/status.h"
 #include "lookaside/cli/standard_streams.h"
-#include "lookaside/cli/write_all.h"
 
 namespace lookaside {
 namespace {
-
-absl::Status CannotWrite(const std::string& path, int error) {
-  return InvalidArgument("{}: cannot be written: {}", path,
-                         std::strerror(error));
-}
 
 // Holds back the signals that end a program.
 class SignalsHeld {
@@ -44,56 +33,18 @@ class SignalsHeld {
   sigset_t before_;
 };
 
-std::optional<mode_t> ModeOf(const std::string& path) {
-  struct stat info;
-  if (stat(path.c_str(), &info) != 0) return std::nullopt;
-  return info.st_mode;
-}
-
-// What `path` is in the end: a symbolic link stays one, also where it leads
-// to nothing yet.
-std::string Target(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as Linux follows
-  std::filesystem::path target = path;
+absl::Status Replace(const std::string& path, std::string_view text) {
+  // A pipe may have to be waited for, and given up.
+  std::optional<SignalsHeld> held;
   std::error_code error;
-  for (int i = 0; i < kMostLinks; ++i) {
-    const std::filesystem::path next =
-        std::filesystem::read_symlink(target, error);
-    if (error) break;  // no link
-    target = target.parent_path() / next;
+  if (!std::filesystem::exists(path, error) ||
+      std::filesystem::is_regular_file(path, error)) {
+    held.emplace();
   }
-  return target.string();
-}
-
-// A pipe or the like.
-bool IsDevice(std::optional<mode_t> mode) { return mode && !S_ISREG(*mode); }
-
-std::string DirectoryOf(const std::string& path) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
-
-// 0, or what went wrong.
-int WriteTo(const std::string& path, int flags, std::string_view text,
-            std::optional<mode_t> mode) {
-  const int fd = open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666);
-  if (fd < 0) return errno;
-  int error = WriteAll(fd, text) ? 0 : errno;
-  if (error == 0 && mode && fchmod(fd, *mode & 07777) != 0) error = errno;
-  if (close(fd) != 0 && error == 0) error = errno;
-  return error;
-}
-
-int Replace(const std::string& path, std::string_view text,
-            std::optional<mode_t> mode) {
-  const SignalsHeld held;
-  const std::string partial = fmt::format("{}.{}.part", path, getpid());
-  int error = WriteTo(partial, O_CREAT | O_TRUNC, text, mode);
-  if (error == 0 && std::rename(partial.c_str(), path.c_str()) != 0) {
-    error = errno;
-  }
-  if (error != 0) unlink(partial.c_str());
-  return error;
+  LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<AtomicFile> file,
+                             AtomicFile::Create(path));
+  LOOKASIDE_RETURN_IF_ERROR(file->Append(text));
+  return file->Commit();
 }
 
 }  // namespace
@@ -109,11 +60,7 @@ absl::Status CheckResultFile(const std::string& path,
         path, input);
   }
   if (path.empty() || path == "-") return absl::OkStatus();
-  const std::optional<mode_t> mode = ModeOf(path);
-  if (mode && S_ISDIR(*mode)) return CannotWrite(path, EISDIR);
-  const std::string written = IsDevice(mode) ? path : DirectoryOf(Target(path));
-  if (access(written.c_str(), W_OK) != 0) return CannotWrite(path, errno);
-  return absl::OkStatus();
+  return CheckWritable(path);
 }
 
 bool NameOneFile(const std::string& a, const std::string& b) {
@@ -123,18 +70,14 @@ bool NameOneFile(const std::string& a, const std::string& b) {
   const auto whole = [](const std::string& path) {
     std::error_code error;
     return std::filesystem::weakly_canonical(
-        std::filesystem::absolute(Target(path), error), error);
+        std::filesystem::absolute(LinkTarget(path), error), error);
   };
   return whole(a) == whole(b);
 }
 
 absl::Status WriteResultFile(const std::string& path, std::string_view text) {
   if (path == "-") return WriteStandardOutput(text);
-  const std::optional<mode_t> mode = ModeOf(path);
-  // By its own name: what a link of /proc to a pipe names is no path.
-  const int error = IsDevice(mode) ? WriteTo(path, 0, text, std::nullopt)
-                                   : Replace(Target(path), text, mode);
-  return error == 0 ? absl::OkStatus() : CannotWrite(path, error);
+  return Replace(path, text);
 }
 
 }  // namespace lookaside

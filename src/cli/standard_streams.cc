@@ -12,7 +12,7 @@
 
 #include "lookaside/base/printable.h"
 #include "lookaside/base/status.h"
-#include "lookaside/cli/write_all.h"
+#include "lookaside/base/write_all.h"
 
 namespace lookaside {
 namespace {

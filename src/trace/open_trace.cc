@@ -10,6 +10,7 @@
 #include "lookaside/trace/decoder.h"
 #include "lookaside/trace/lackey_line.h"
 #include "lookaside/trace/lackey_reader.h"
+#include "lookaside/trace/lkt_reader.h"
 #include "lookaside/trace/quoted.h"
 
 namespace lookaside {
@@ -39,6 +40,7 @@ absl::StatusOr<std::unique_ptr<TraceReader>> OpenSource(
     return InvalidArgument("{}: is empty once decompressed ({})",
                            source->name(), Name(source->compression()));
   }
+  if (LooksLikeLkt(head)) return LktReader::Open(std::move(source), head);
   if (source->compression() == Compression::kNone) {
     if (const auto other = DetectOtherCompression(head)) {
       return InvalidArgument(
@@ -51,8 +53,8 @@ absl::StatusOr<std::unique_ptr<TraceReader>> OpenSource(
     LOOKASIDE_RETURN_IF_ERROR(source->CheckRest());
     return InvalidArgument(
         "{}: is not a trace of a known format: it begins with {} ({}); read "
-        "are: Valgrind lackey text (--trace-mem=yes), plain or compressed by "
-        "gzip, xz or zstd",
+        "are: native traces (.lkt) and Valgrind lackey text (--trace-mem=yes), "
+        "plain or compressed by gzip, xz or zstd",
         source->name(), Quoted(head.substr(0, head.find('\n'))),
         Name(source->compression()));
   }

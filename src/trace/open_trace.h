@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens a trace of any format that is read, decided by its content: today
-// Valgrind lackey text, plain or compressed (gzip, xz, zstd).
+// Opens a trace of any format that is read, decided by its content: a native
+// trace (.lkt) or Valgrind lackey text, plain or compressed (gzip, xz, zstd).
 //
 //   LOOKASIDE_ASSIGN_OR_RETURN(auto reader, OpenTrace("sort.lackey.zst"));
 //   while (size_t n = reader->Read(buffer)) Use({buffer.data(), n});

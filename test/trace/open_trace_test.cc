@@ -109,10 +109,11 @@ TEST(OpenTrace, ReadsStandardInputFromAPipeInSmallPieces) {
 }
 
 TEST(OpenTrace, OtherFormatsAreRefusedByName) {
-  EXPECT_EQ(ReadBytes("0 401000\n1 401008\n").error,
-            "mem: is not a trace of a known format: it begins with '0 401000' "
-            "(uncompressed); read are: Valgrind lackey text "
-            "(--trace-mem=yes), plain or compressed by gzip, xz or zstd");
+  EXPECT_EQ(
+      ReadBytes("0 401000\n1 401008\n").error,
+      "mem: is not a trace of a known format: it begins with '0 401000' "
+      "(uncompressed); read are: native traces (.lkt) and Valgrind lackey text "
+      "(--trace-mem=yes), plain or compressed by gzip, xz or zstd");
   EXPECT_NE(ReadBytes(Compress("0 401000\n", Compression::kXz))
                 .error.find("'0 401000' (xz)"),
             std::string::npos);

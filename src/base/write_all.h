@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef LOOKASIDE_CLI_WRITE_ALL_H_
-#define LOOKASIDE_CLI_WRITE_ALL_H_
+#ifndef LOOKASIDE_BASE_WRITE_ALL_H_
+#define LOOKASIDE_BASE_WRITE_ALL_H_
 
 #include <string_view>
 
@@ -12,4 +12,4 @@ bool WriteAll(int fd, std::string_view text);
 
 }  // namespace lookaside
 
-#endif  // LOOKASIDE_CLI_WRITE_ALL_H_
+#endif  // LOOKASIDE_BASE_WRITE_ALL_H_

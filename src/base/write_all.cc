@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lookaside/cli/write_all.h"
+#include "lookaside/base/write_all.h"
 
 #include <unistd.h>
 
