@@ -114,10 +114,10 @@ void AddKernelKeys(SimRows& rows) {
       "ceiling, or never. The ceiling too, but: early_ack acknowledges before "
       "the flush where no table is freed; abis spares threads that accessed "
       "bits tell cannot have the pages; latr leaves munmap, MADV_DONTNEED and "
-      "NUMA hints to others' next tick. bound is no policy but a yardstick: "
-      "never "
-      "full, at the cost of full flushes where those are cheaper. auto: the "
-      "version's");
+      "NUMA hints to others' next tick. Two are no policies but yardsticks: "
+      "bound is never full, at the cost of full flushes where those are "
+      "cheaper; clairvoyant takes for each flush what is cheaper, knowing "
+      "which entries will be used again. auto: the version's");
   AddOptional<&K::flush_ceiling>(
       rows, "kernel.flush.ceiling", kMaxPages, "pages",
       "A flush of at most this many 4K pages goes page by page; auto: 33");

@@ -59,7 +59,7 @@ inline constexpr std::string_view kWordsOf<KernelVersion>[] = {
 template <>
 inline constexpr std::string_view kWordsOf<FlushPolicyKind>[] = {
     "auto",      "always_full", "shift", "ceiling", "never_full",
-    "early_ack", "abis",        "latr",  "bound"};
+    "early_ack", "abis",        "latr",  "bound",   "clairvoyant"};
 template <>
 inline constexpr std::string_view kWordsOf<ReplayPlacement>[] = {
     "recorded", "pack", "spread", "round_robin"};

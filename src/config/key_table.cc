@@ -198,6 +198,10 @@ void AddReplay(SimRows& rows) {
       "replay.lookahead", 1, uint64_t{1} << 32, "events",
       "Of timed order: how far ahead in a recording a thread's next event is "
       "looked for before the thread counts as asleep");
+  rows.Integer<kReplay, &R::foresight>(
+      "replay.foresight", 1, uint64_t{1} << 32, "events",
+      "How far ahead kernel.flush.policy = clairvoyant knows what will be used "
+      "again, at 16 bytes of memory each");
   rows.Integer<kReplay, &R::warmup>("replay.warmup", 0, ~uint64_t{0} >> 1,
                                     "accesses",
                                     "Accesses that run before counting starts");

@@ -40,6 +40,9 @@ struct ReplayConfig {
   // thread does next; a thread without one is asleep. Default: several turns
   // of Valgrind's scheduler, 100,000 basic blocks each.
   uint64_t lookahead = uint64_t{1} << 22;
+  // Events that kernel.flush.policy = clairvoyant knows beforehand. Default: a
+  // few times what refills the largest TLB.
+  uint64_t foresight = uint64_t{1} << 20;
   uint64_t warmup = 0;  // accesses that run before counting starts
   bool strict = false;  // an access outside every known mapping is an error
 

@@ -21,6 +21,12 @@ absl::Status Validate(const SimConfig& config) {
         "replay.cpu = {}: the machine has hardware threads 0 to {}",
         config.replay.cpu, cpus - 1);
   }
+  if (config.kernel.flush_policy == FlushPolicyKind::kClairvoyant &&
+      config.replay.order == ReplayOrder::kTimed) {
+    return InvalidArgument(
+        "kernel.flush.policy = \"clairvoyant\" has to know what comes next: "
+        "replay.order must be recorded, not timed");
+  }
   return absl::OkStatus();
 }
 

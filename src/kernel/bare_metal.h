@@ -8,14 +8,17 @@
 #ifndef LOOKASIDE_KERNEL_BARE_METAL_H_
 #define LOOKASIDE_KERNEL_BARE_METAL_H_
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lookaside/base/address.h"
 #include "lookaside/base/cpu_set.h"
 #include "lookaside/base/cycles.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/cost/cost_ledger.h"
+#include "lookaside/machine/cached_page.h"
 #include "lookaside/machine/check_counters.h"
 #include "lookaside/machine/cpu.h"
 #include "lookaside/machine/interrupts.h"
@@ -109,6 +112,19 @@ class BareMetal {
     machine_.cpu(cpu).set_interrupts_off(off);
   }
   StepStack& steps(CpuId cpu) { return machine_.cpu(cpu).steps(); }
+
+  // What the hardware thread's core holds under these PCIDs of it.
+  std::vector<CachedPage> CachedPages(CpuId cpu, std::span<const Pcid> pcids) {
+    return machine_.CachedPages(cpu, pcids);
+  }
+  // Of an entry: cost.refill, or what its walks have cost on average.
+  Cycles RefillCost(CpuId cpu) {
+    if (costs().refill) return *costs().refill;
+    const Cpu& thread = machine_.cpu(cpu);
+    const uint64_t walks = thread.counters().translation.walks;
+    const Cycles cost = thread.ledger()[CostKind::kWalk];
+    return walks == 0 ? Cycles() : Cycles(cost.value() / walks);
+  }
 
   Cycles clock(CpuId cpu) { return machine_.cpu(cpu).clock(); }
   void IdleUntil(CpuId cpu, Cycles time) { machine_.cpu(cpu).IdleUntil(time); }

@@ -88,6 +88,20 @@ class Shift final : public FlushPolicy {
   LastLevelEntries entries_;
 };
 
+// Full where that is cheaper, as far as the future is known: a greedy, which
+// leaves out what one flush changes in the next.
+class Clairvoyant final : public FlushPolicy {
+ public:
+  FlushPlan Plan(const FlushRequest& request) const override {
+    if (MustBeFull(request.info)) return {.full = true};
+    const FlushPrices prices = request.prices();
+    return {.full = prices.all < prices.pages};
+  }
+  std::unique_ptr<FlushPolicy> Clone() const override {
+    return std::make_unique<Clairvoyant>(*this);
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<FlushPolicy> MakeFlushPolicy(const KernelRules& rules) {
@@ -101,6 +115,8 @@ std::unique_ptr<FlushPolicy> MakeFlushPolicy(const KernelRules& rules) {
     case FlushPolicyKind::kNeverFull:
     case FlushPolicyKind::kBound:  // which differs in what it is charged
       return std::make_unique<NeverFull>();
+    case FlushPolicyKind::kClairvoyant:
+      return std::make_unique<Clairvoyant>();
     case FlushPolicyKind::kCeiling:
     case FlushPolicyKind::kEarlyAck:
     case FlushPolicyKind::kAbis:

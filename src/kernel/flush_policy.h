@@ -22,10 +22,19 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
+#include "lookaside/base/cycles.h"
 #include "lookaside/kernel/flush_info.h"
 #include "lookaside/kernel/kernel_rules.h"
 
 namespace lookaside {
+
+// What a flush costs all CPUs that take part, by page or as a whole, the
+// refills that only the whole one causes included.
+struct FlushPrices {
+  Cycles pages;
+  Cycles all;
+};
+inline FlushPrices NoPrices() { return {}; }
 
 struct FlushRequest {
   FlushInfo info;
@@ -36,6 +45,8 @@ struct FlushRequest {
   // Whether the operation keeps its promise too if other CPUs flush later: it
   // gives pages up, or wants accesses to fault, and frees no table.
   bool may_defer = false;
+  // Told by the future: no kernel can ask this (flush_prices.h).
+  absl::FunctionRef<FlushPrices()> prices = NoPrices;
 };
 
 struct FlushPlan {

@@ -5,6 +5,7 @@
 
 #include "lookaside/base/check.h"
 #include "lookaside/kernel/deferred_steps.h"
+#include "lookaside/kernel/flush_prices.h"
 #include "lookaside/kernel/local_tlb.h"
 #include "lookaside/pagetable/page_table.h"
 
@@ -36,8 +37,9 @@ FlushPlan PlanOf(KernelContext& k, const FlushPayload& payload) {
     if (tlb.loaded_mm != info.mm || tlb.is_lazy) return {.full = true};
   }
   const auto has_large_page = [&] { return HasLargePage(k, info); };
+  const auto prices = [&] { return PricesOf(k, info); };
   return k.kernel.policy->Plan({info, k.kernel.mm(info.mm).vmas.total_vm(),
-                                has_large_page, payload.may_defer});
+                                has_large_page, payload.may_defer, prices});
 }
 
 void Acknowledge(KernelContext& k, FlushFuncLocals& locals) {

@@ -23,8 +23,10 @@
 #define LOOKASIDE_KERNEL_KERNEL_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -54,6 +56,12 @@ class Kernel {
 
   // A policy of the user's own.
   void SetFlushPolicy(std::unique_ptr<FlushPolicy> policy);
+
+  // What the future is asked for by kernel.flush.policy = clairvoyant; empty:
+  // everything is used again. Copies must be told anew.
+  void SetForesight(std::function<bool(CpuId, VirtPage, PageSize)> used_again) {
+    state_.used_again = std::move(used_again);
+  }
 
   // An address space without pages, its root on `node`. ResourceExhausted if
   // there is no memory.

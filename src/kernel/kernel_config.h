@@ -41,6 +41,9 @@ enum class FlushPolicyKind : uint8_t {
   // No kernel: never full, and charged the cheaper of the pages and one write
   // of CR3. What any policy's cost can be read as a distance from.
   kBound,
+  // No kernel: full where that is cheaper, given what each CPU will use again
+  // (flush_prices.h).
+  kClairvoyant,
 };
 
 // What a hardware thread does with the address space of the program that it

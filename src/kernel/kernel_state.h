@@ -9,6 +9,7 @@
 #define LOOKASIDE_KERNEL_KERNEL_STATE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -74,6 +75,9 @@ struct KernelState {
   ThpPolicy thp;
   bool strict;  // a touch outside every known mapping is an error
   FlushPolicyHolder policy;
+  // Whether the CPU will use the page again, for hindsight; may be empty. It is
+  // no state: whoever knows sets it, in each copy.
+  std::function<bool(CpuId, VirtPage, PageSize)> used_again{};
 
   SlotTable<Mm> mms;
   GlobalAsids global_asids;

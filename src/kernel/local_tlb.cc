@@ -64,13 +64,6 @@ bool FlushesUserPages(const KernelRules& rules) {
   return FlushesUserHalf(rules) && !rules.flush_in_context;
 }
 
-// Of FlushPages, for each of them.
-Cycles PageCost(KernelContext& k) {
-  const CostModel& costs = k.costs();
-  const bool both = FlushesUserPages(k.rules()) && k.rules().invpcid;
-  return both ? costs.invlpg + costs.invpcid : costs.invlpg;
-}
-
 void FlushPage(KernelContext& k, VirtPage page, bool charged) {
   const auto invalidate = [&](InvalidationScope scope, Pcid pcid) {
     const Invalidation invalidation{scope, page, pcid};
@@ -94,7 +87,7 @@ void FlushPage(KernelContext& k, VirtPage page, bool charged) {
 
 // The bound pays for no more than one write of CR3.
 void FlushPages(KernelContext& k, const FlushInfo& info) {
-  const Cycles all = PageCost(k) * info.strides();
+  const Cycles all = PageFlushCost(k.rules(), k.costs()) * info.strides();
   const bool capped =
       k.rules().policy == FlushPolicyKind::kBound && all > k.costs().cr3_flush;
   const uint64_t stride = uint64_t{1} << info.stride_order;
@@ -131,6 +124,11 @@ void LoadHalf(KernelContext& k, Pcid pcid, ContextLoad load) {
 }
 
 }  // namespace
+
+Cycles PageFlushCost(const KernelRules& rules, const CostModel& costs) {
+  const bool both = FlushesUserPages(rules) && rules.invpcid;
+  return both ? costs.invlpg + costs.invpcid : costs.invlpg;
+}
 
 Pcid KernelPcid(const KernelRules& rules, uint16_t asid) {
   return Pcid(rules.pcid ? static_cast<uint16_t>(asid + 1) : uint16_t{0});

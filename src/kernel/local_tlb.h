@@ -46,6 +46,9 @@ void SetLoadedMm(KernelContext& k, MmId mm);
 // exit_mmap is done.
 void MarkDead(KernelContext& k, MmId mm);
 
+// What FlushLoaded costs for each page of a range.
+Cycles PageFlushCost(const KernelRules& rules, const CostModel& costs);
+
 // Drops the range, or all that is loaded, as `info` says. `remote` says where
 // it is counted.
 void FlushLoaded(KernelContext& k, const FlushInfo& info, bool full,

@@ -185,6 +185,27 @@ void Machine::LoadContext(CpuId id, const AddressSpace& space,
                                          : costs_.cr3_noflush);
 }
 
+std::vector<CachedPage> Machine::CachedPages(
+    CpuId cpu, std::span<const Pcid> pcids) const {
+  std::vector<CachedPage> pages;
+  const Lazy<Core>& lazy = cores_[topology_.CoreOf(cpu).value()];
+  if (!lazy.has_value()) return pages;
+  const auto wanted = [&](ContextTag tag) {
+    const AddressSpaceTag& space = lazy->contexts.Resolve(tag);
+    return !space.global && space.thread == topology_.ThreadOf(cpu) &&
+           std::ranges::find(pcids, space.pcid) != pcids.end();
+  };
+  for (const Tlb& array : lazy->tlb.arrays()) {
+    array.ForEachWithin(VirtPage(0), kVirtPageBits, [&](uint32_t slot) {
+      const TlbEntry entry = array.EntryAt(slot);
+      if (wanted(entry.context)) pages.push_back({entry.page, entry.size});
+    });
+  }
+  std::ranges::sort(pages);
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  return pages;
+}
+
 void Machine::MarkStale() {
   if (!memory_.tables.has_changes()) return;
   const Lazy<Cpu>& writer = cpus_[writer_cpu_.value()];

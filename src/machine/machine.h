@@ -37,6 +37,7 @@
 #include "lookaside/base/lazy.h"
 #include "lookaside/cost/cost_model.h"
 #include "lookaside/machine/access_path.h"
+#include "lookaside/machine/cached_page.h"
 #include "lookaside/machine/check_counters.h"
 #include "lookaside/machine/core.h"
 #include "lookaside/machine/cpu.h"
@@ -176,6 +177,11 @@ class Machine {
 
   const CheckCounters& checks() const { return checks_; }
   CheckCounters& checks() { return checks_; }
+  // What the core of the hardware thread holds for it under these PCIDs, global
+  // entries left out; each page once, in order.
+  std::vector<CachedPage> CachedPages(CpuId cpu,
+                                      std::span<const Pcid> pcids) const;
+
   // Page-table changes of which stale copies may exist.
   size_t stale_changes() const { return stale_.size(); }
 

@@ -53,7 +53,13 @@ RecordedReplay::RecordedReplay(Simulation& simulation,
       progress_(std::move(progress)),
       applies_calls_(simulation.config().replay.operations ==
                      ReplayOperations::kApply),
-      warmup_left_(simulation.config().replay.warmup + setup_accesses) {}
+      warmup_left_(simulation.config().replay.warmup + setup_accesses) {
+  if (simulation.config().kernel.flush_policy ==
+      FlushPolicyKind::kClairvoyant) {
+    ahead_.emplace();
+  }
+  Foresee();
+}
 
 RecordedReplay::RecordedReplay(const RecordedReplay& other, Simulation& clone)
     : simulation_(clone),
@@ -62,10 +68,30 @@ RecordedReplay::RecordedReplay(const RecordedReplay& other, Simulation& clone)
       warmup_left_(other.warmup_left_),
       calls_passed_(other.calls_passed_),
       accesses_(other.accesses_),
+      playing_(other.playing_),
+      ahead_(other.ahead_),
       warm_(other.warm_) {
   for (const auto& trace : other.traces_) {
     traces_.push_back(std::make_unique<Trace>(*trace, clone, occupants_));
   }
+  Foresee();
+}
+
+RecordedReplay::~RecordedReplay() {
+  if (ahead_) simulation_.kernel().SetForesight({});
+}
+
+// The number of the event being played is position().
+void RecordedReplay::Foresee() {
+  if (!ahead_) return;
+  simulation_.kernel().SetForesight([this](CpuId cpu, VirtPage page,
+                                           PageSize size) {
+    const auto cpu_of = [this](size_t trace, uint32_t thread) {
+      return traces_[trace]->order.CpuOf(thread);
+    };
+    ahead_->Learn(position() + simulation_.config().replay.foresight, cpu_of);
+    return ahead_->UsesAgain(cpu, page, size, position());
+  });
 }
 
 absl::Status RecordedReplay::Add() {
@@ -79,10 +105,36 @@ absl::Status RecordedReplay::Add() {
   return absl::OkStatus();
 }
 
-// Stretches of one thread's accesses, and calls.
 absl::Status RecordedReplay::Play(size_t number,
                                   std::span<const TraceEvent> events,
                                   std::span<const MemoryCall> calls) {
+  if (!ahead_) return PlayNow(number, events, calls);
+  ahead_->Push(number, events, calls);
+  while (ahead_->Ready(simulation_.config().replay.foresight)) {
+    LOOKASIDE_RETURN_IF_ERROR(PlayHeld());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecordedReplay::End() {
+  while (ahead_ && !ahead_->empty()) {
+    LOOKASIDE_RETURN_IF_ERROR(PlayHeld());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecordedReplay::PlayHeld() {
+  const ReadAhead::Piece& piece = ahead_->Front();
+  LOOKASIDE_RETURN_IF_ERROR(PlayNow(piece.trace, piece.events, piece.calls));
+  ahead_->Pop();
+  return absl::OkStatus();
+}
+
+// Stretches of one thread's accesses, and calls.
+absl::Status RecordedReplay::PlayNow(size_t number,
+                                     std::span<const TraceEvent> events,
+                                     std::span<const MemoryCall> calls) {
+  playing_ = number;
   Trace& trace = *traces_[number];
   while (!events.empty()) {
     if (events.front().kind == EventKind::kCall) {
@@ -210,6 +262,7 @@ RunResult RecordedReplay::Finish(const std::vector<TraceInfo>& infos,
                                  RunResult counted,
                                  const std::optional<RunResult>& warm) const {
   LOOKASIDE_CHECK(infos.size() == traces_.size());
+  LOOKASIDE_CHECK(!ahead_ || ahead_->empty());
   if (warmup_left_ > 0) {
     const RunResult all = counted;
     counted = Since(std::move(counted), all);

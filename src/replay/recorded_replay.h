@@ -19,6 +19,7 @@
 #include "lookaside/base/cycles.h"
 #include "lookaside/base/ids.h"
 #include "lookaside/machine/access_path.h"
+#include "lookaside/replay/read_ahead.h"
 #include "lookaside/replay/recorded_order.h"
 #include "lookaside/replay/run_result.h"
 #include "lookaside/replay/simulation.h"
@@ -39,14 +40,22 @@ class RecordedReplay {
   // Goes on where `other` is, with a clone of its simulation, and tells no
   // progress.
   RecordedReplay(const RecordedReplay& other, Simulation& clone);
+  ~RecordedReplay();
+  RecordedReplay(const RecordedReplay&) = delete;
+  RecordedReplay& operator=(const RecordedReplay&) = delete;
 
   // One more trace. The first is the simulation's own process.
   absl::Status Add();
 
   // The next events of that trace; `calls`: those that events of kind kCall
-  // name by their index. REQUIRES: no earlier call failed.
+  // name by their index. Where the future is to be known (ReadAhead), they are
+  // held back and earlier ones played. REQUIRES: no earlier call failed.
   absl::Status Play(size_t trace, std::span<const TraceEvent> events,
                     std::span<const MemoryCall> calls);
+  // Plays what has been held back: all traces have ended.
+  absl::Status End();
+  // The trace that events were last played of.
+  size_t playing() const { return playing_; }
 
   // Events of all traces played so far, calls included: while one is being
   // played, how many came before it.
@@ -60,6 +69,7 @@ class RecordedReplay {
   bool warming_up() const { return warmup_left_ > 0; }
 
   // `infos`: of the traces, which have been played to their ends.
+  // REQUIRES: End() was called.
   RunResult Finish(const std::vector<TraceInfo>& infos) const;
   // The same, from counters and a warm-up that are not the simulation's own.
   RunResult Finish(const std::vector<TraceInfo>& infos, RunResult counted,
@@ -81,6 +91,10 @@ class RecordedReplay {
     std::map<CpuId, uint64_t> paced_accesses;  // since the warm-up
   };
 
+  void Foresee();
+  absl::Status PlayNow(size_t trace, std::span<const TraceEvent> events,
+                       std::span<const MemoryCall> calls);
+  absl::Status PlayHeld();
   absl::Status PlayAccesses(Trace& trace, std::span<const TraceEvent> events);
   absl::Status PlayPart(Trace& trace, std::span<const TraceEvent> events);
   absl::Status Apply(Trace& trace, const MemoryCall& call);
@@ -96,7 +110,9 @@ class RecordedReplay {
   uint64_t warmup_left_;
   uint64_t calls_passed_ = 0;
   uint64_t accesses_ = 0;
-  std::optional<RunResult> warm_;  // at the end of the warm-up
+  size_t playing_ = 0;
+  std::optional<ReadAhead> ahead_;  // where the policy asks for the future
+  std::optional<RunResult> warm_;   // at the end of the warm-up
 };
 
 }  // namespace lookaside

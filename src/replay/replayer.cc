@@ -48,9 +48,11 @@ uint64_t LengthOf(std::span<const TraceEvent> events) {
   return fetches > 0 ? fetches : accesses;
 }
 
-// Plays until the trace has had a slice more, or ends.
+// Plays until the trace has had a slice more, or ends. Errors name the trace
+// that they are of: where events are held back, not the one that is read.
 absl::Status TakeTurn(RecordedReplay& replay, size_t trace, Turn& turn,
-                      TraceReader& reader, uint64_t slice) {
+                      std::span<TraceReader* const> readers, uint64_t slice) {
+  TraceReader& reader = *readers[trace];
   for (uint64_t played = 0; played < slice;) {
     if (turn.left.empty()) {
       turn.left = std::span(turn.buffer).first(reader.Read(turn.buffer));
@@ -62,8 +64,8 @@ absl::Status TakeTurn(RecordedReplay& replay, size_t trace, Turn& turn,
     // Whoever is alone plays all that there is.
     const size_t most = slice == kNoSlice ? turn.left.size() : kPieceEvents;
     const auto piece = turn.left.first(std::min(turn.left.size(), most));
-    LOOKASIDE_RETURN_IF_ERROR(
-        WithName(replay.Play(trace, piece, reader.calls()), reader));
+    const absl::Status status = replay.Play(trace, piece, reader.calls());
+    LOOKASIDE_RETURN_IF_ERROR(WithName(status, *readers[replay.playing()]));
     played += LengthOf(piece);
     turn.left = turn.left.subspan(piece.size());
   }
@@ -94,16 +96,23 @@ absl::StatusOr<RunResult> ReplayRecorded(Simulation& simulation,
   while (!std::ranges::all_of(turns, ended)) {
     for (size_t i = 0; i < turns.size(); ++i) {
       if (turns[i].ended) continue;
-      LOOKASIDE_RETURN_IF_ERROR(
-          TakeTurn(replay, i, turns[i], *readers[i], slice));
+      LOOKASIDE_RETURN_IF_ERROR(TakeTurn(replay, i, turns[i], readers, slice));
     }
   }
+  const absl::Status status = replay.End();
+  LOOKASIDE_RETURN_IF_ERROR(WithName(status, *readers[replay.playing()]));
   return replay.Finish(InfosOf(readers));
 }
 
 absl::StatusOr<RunResult> ReplayTimed(Simulation& simulation,
                                       std::span<TraceReader* const> readers,
                                       const ReplayOptions& options) {
+  if (simulation.config().kernel.flush_policy ==
+      FlushPolicyKind::kClairvoyant) {
+    return InvalidArgument(
+        "kernel.flush.policy = \"clairvoyant\" has to know what comes next, "
+        "which timed order does not: set replay.order to recorded");
+  }
   TimedReplay replay(simulation, options.progress);
   for (TraceReader* reader : readers) {
     LOOKASIDE_RETURN_IF_ERROR(replay.Add(*reader));
@@ -160,7 +169,12 @@ absl::Status Replayer::Play(std::span<const TraceEvent> events,
   return timed_->Run();
 }
 
+absl::Status Replayer::End() {
+  return recorded_ ? recorded_->End() : absl::OkStatus();
+}
+
 absl::StatusOr<RunResult> Replayer::Finish(const TraceInfo& trace) {
+  LOOKASIDE_RETURN_IF_ERROR(End());
   if (recorded_) return recorded_->Finish({trace});
   timed_->End(0);
   LOOKASIDE_RETURN_IF_ERROR(timed_->Run());

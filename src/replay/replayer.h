@@ -64,6 +64,10 @@ class Replayer {
   absl::Status Play(std::span<const TraceEvent> events,
                     std::span<const MemoryCall> calls);
 
+  // Plays what was held back, if the policy asks for the future: nothing more
+  // comes. Once is enough.
+  absl::Status End();
+
   // The replay in recorded order, or null in timed order.
   const RecordedReplay* recorded() const { return recorded_.get(); }
 

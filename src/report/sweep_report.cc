@@ -120,7 +120,9 @@ std::string BoundLine(const SweepTable& table) {
 }
 
 bool IsYardstick(const RunResult& result) {
-  return result.config.kernel.flush_policy == FlushPolicyKind::kBound;
+  const FlushPolicyKind policy = result.config.kernel.flush_policy;
+  return policy == FlushPolicyKind::kBound ||
+         policy == FlushPolicyKind::kClairvoyant;
 }
 
 // The points that are no mere yardsticks, as long as there are others.

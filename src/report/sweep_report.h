@@ -42,7 +42,8 @@ struct SweepTable {
 };
 
 // The points with the fewest cycles, in the order of the grid; those that are
-// no kernel's (kernel.flush.policy = bound) only where there are no others.
+// no kernel's (kernel.flush.policy = bound or clairvoyant) only where there are
+// no others.
 std::vector<size_t> BestPoints(const SweepTable& table);
 
 // The points side by side, and nothing else.

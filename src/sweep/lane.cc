@@ -160,6 +160,7 @@ absl::StatusOr<RunResult> Lane::Finish(size_t candidate,
                                        const TraceInfo& trace) {
   const RecordedReplay* const recorded = replayer_->recorded();
   if (recorded == nullptr) return replayer_->Finish(trace);
+  LOOKASIDE_RETURN_IF_ERROR(replayer_->End());
   const auto member = std::ranges::find_if(
       members_,
       [candidate](const Member& m) { return m.candidate == candidate; });

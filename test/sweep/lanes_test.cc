@@ -93,6 +93,13 @@ TEST(Lanes, PoliciesThatDecideAlikeShare) {
   EXPECT_LT(CountLanes(ExpectAsAlone(points, recording)), points.size() / 2);
 }
 
+TEST(Lanes, APolicyThatKnowsTheFutureHasALaneOfItsOwn) {
+  const auto points = Grid(
+      "skylake-sp", {"kernel.flush.policy=ceiling,clairvoyant,always_full",
+                     "kernel.flush.ceiling=1,40", "replay.foresight=1,100000"});
+  ExpectAsAlone(points, DecodeRecording());
+}
+
 TEST(Lanes, WarmUpIsEachPointsOwn) {
   const RecordedProgram recording = DecodeRecording();
   for (const std::string warmup : {"100000", "2500000", "99999999"}) {
