@@ -176,6 +176,23 @@ uint32_t ReferenceTlb::OnLoadContext(ContextTag context, ThreadSlot thread) {
   return DropContextsIf([lost](ContextTag tag) { return tag == lost; });
 }
 
+// Halted threads have no share, and a PCID without a slot no entries.
+bool ReferenceTlb::HasRoomFor(const TlbEntry& entry) const {
+  const uint32_t thread = entry.thread.value();
+  if (config_.smt == TlbSmt::kPartitioned &&
+      (active_mask_ & (1u << thread)) == 0) {
+    return false;
+  }
+  if (config_.pcid_slots == TlbConfig::kNoPcidLimit) return true;
+  if ((entry.flags & kTlbGlobal) != 0) return true;
+  const bool shared =
+      config_.smt == TlbSmt::kCompetitive && config_.pcid_slots > 1;
+  for (ContextTag context : pcid_slots_[shared ? 0 : thread]) {
+    if (context == entry.context) return true;
+  }
+  return false;
+}
+
 uint32_t ReferenceTlb::SetActiveThreads(uint32_t mask) {
   if (config_.smt != TlbSmt::kPartitioned || mask == 0 ||
       mask == active_mask_) {

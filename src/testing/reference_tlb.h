@@ -38,6 +38,7 @@ class ReferenceTlb {
   };
   Inserted Insert(const TlbEntry& entry);
 
+  bool HasRoomFor(const TlbEntry& entry) const;
   uint32_t DropPage(const TlbContext& context, VirtPage page, bool globals);
   uint32_t DropWithin(ContextTag context, VirtPage first, PageSize size);
   uint32_t DropContextsIf(const std::function<bool(ContextTag)>& drop);

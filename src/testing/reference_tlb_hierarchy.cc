@@ -13,6 +13,18 @@ TlbEntry PieceOf(const TlbEntry& entry, VirtPage page, PageSize size) {
   return piece;
 }
 
+// Whether `a` knows of a translation what `b` does not: that it is not stale,
+// or else that it is dirty, or else that it is writable.
+bool KnowsMore(const TlbEntry& a, const TlbEntry& b) {
+  if ((a.flags & kTlbStale) != (b.flags & kTlbStale)) {
+    return (b.flags & kTlbStale) != 0;
+  }
+  if ((a.flags & kTlbDirty) != (b.flags & kTlbDirty)) {
+    return (a.flags & kTlbDirty) != 0;
+  }
+  return (a.flags & kTlbWritable) != 0 && (b.flags & kTlbWritable) == 0;
+}
+
 }  // namespace
 
 ReferenceTlbHierarchy::ReferenceTlbHierarchy(const TlbHierarchyConfig& config,
@@ -89,7 +101,8 @@ ReferenceTlbHierarchy::Found ReferenceTlbHierarchy::Lookup(
   if (!hit) return Found();
   TlbEntry entry = *hit->entry;
   entry.thread = context.thread;
-  if (inclusion_ == TlbInclusion::kExclusive) {
+  if (inclusion_ == TlbInclusion::kExclusive &&
+      !ArraysOf(1, side, entry.size).empty()) {
     arrays_[hit->array].Drop(hit->entry);
   } else {
     arrays_[hit->array].OnHit(hit->entry);
@@ -114,7 +127,7 @@ ReferenceTlb::Inserted ReferenceTlbHierarchy::Insert(
   const ReferenceTlb::Inserted inserted = arrays_[array].Insert(entry);
   counters[array].fills += 1;
   if (inserted.evicted) counters[array].evictions += 1;
-  counters[array].invalidated += inserted.dropped;
+  AfterDrop(array, inserted.dropped, counters);
   return inserted;
 }
 
@@ -126,7 +139,7 @@ ReferenceTlbHierarchy::Found ReferenceTlbHierarchy::FillFirst(
   const ReferenceTlb::Inserted inserted =
       Insert(array, PieceOf(entry, page, size), counters);
   if (inserted.evicted && inclusion_ == TlbInclusion::kExclusive) {
-    FillSecond(side, inserted.evicted->page, *inserted.evicted, counters);
+    TakeVictim(side, *inserted.evicted, counters);
   }
   return {0, array, 0, entry.size, inserted.entry};
 }
@@ -137,12 +150,6 @@ void ReferenceTlbHierarchy::FillSecond(AccessSide side, VirtPage page,
   const std::optional<PageSize> size = HeldAs(2, side, entry.size);
   if (!size) return;
   const size_t array = *BankFor(2, side, page, *size);
-  if (inclusion_ == TlbInclusion::kExclusive) {
-    const TlbContext owner{entry.context, entry.context, entry.thread};
-    if (TlbEntry* older = arrays_[array].Find(owner, page, *size)) {
-      arrays_[array].Drop(older);
-    }
-  }
   const ReferenceTlb::Inserted inserted =
       Insert(array, PieceOf(entry, page, *size), counters);
   if (!inserted.evicted || inclusion_ != TlbInclusion::kInclusive) return;
@@ -152,6 +159,68 @@ void ReferenceTlbHierarchy::FillSecond(AccessSide side, VirtPage page,
         arrays_[i].DropWithin(inserted.evicted->context, inserted.evicted->page,
                               inserted.evicted->size);
   }
+}
+
+// The second level's entry of exactly `size` for the page of `entry`.
+TlbEntry* ReferenceTlbHierarchy::HolderBelow(AccessSide side,
+                                             const TlbEntry& entry,
+                                             PageSize size) {
+  const std::optional<size_t> bank = BankFor(2, side, entry.page, size);
+  if (!bank) return nullptr;
+  const TlbContext owner{entry.context, entry.context, entry.thread};
+  return arrays_[*bank].Find(owner, entry.page, size);
+}
+
+void ReferenceTlbHierarchy::TakeVictim(AccessSide side, const TlbEntry& victim,
+                                       std::vector<TlbCounters>& counters) {
+  if (victim.origin != victim.size) {
+    TlbEntry* whole = HolderBelow(side, victim, victim.origin);
+    if (whole != nullptr && !KnowsMore(victim, *whole)) return;
+    if (whole != nullptr && (whole->flags & kTlbStale) == 0) {
+      if ((whole->flags & kTlbWritable) != 0) whole->flags |= kTlbDirty;
+      return;
+    }
+  }
+  const std::optional<PageSize> size = HeldAs(2, side, victim.size);
+  if (!size) return;
+  if (!arrays_[*BankFor(2, side, victim.page, *size)].HasRoomFor(victim)) {
+    return;
+  }
+  TlbEntry kept = victim;
+  if (TlbEntry* held = HolderBelow(side, victim, *size)) {
+    if (KnowsMore(*held, victim)) kept = *held;
+    arrays_[*BankFor(2, side, victim.page, *size)].Drop(held);
+  }
+  FillSecond(side, kept.page, kept, counters);
+}
+
+// What the second level has lost, the first may not keep.
+void ReferenceTlbHierarchy::AfterDrop(size_t array, uint32_t dropped,
+                                      std::vector<TlbCounters>& counters) {
+  counters[array].invalidated += dropped;
+  if (inclusion_ != TlbInclusion::kInclusive || dropped == 0) return;
+  if (arrays_[array].config().level != 2) return;
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    if (arrays_[i].config().level != 1) continue;
+    for (const TlbEntry& entry : arrays_[i].Entries()) {
+      if (IsIncluded(arrays_[i].config(), entry)) continue;
+      const TlbContext owner{entry.context, entry.context, entry.thread};
+      arrays_[i].Drop(arrays_[i].Find(owner, entry.page, entry.size));
+      counters[i].invalidated += 1;
+    }
+  }
+}
+
+bool ReferenceTlbHierarchy::IsIncluded(const TlbConfig& first,
+                                       const TlbEntry& entry) {
+  for (AccessSide side : {AccessSide::kInst, AccessSide::kData}) {
+    if (side == AccessSide::kInst && first.side == TlbSide::kData) continue;
+    if (side == AccessSide::kData && first.side == TlbSide::kInst) continue;
+    const std::optional<PageSize> size = HeldAs(2, side, entry.origin);
+    if (!size || *size < entry.size) return true;
+    if (HolderBelow(side, entry, *size) != nullptr) return true;
+  }
+  return false;
 }
 
 void ReferenceTlbHierarchy::CountHit(AccessSide side, VirtPage page,
@@ -189,7 +258,7 @@ void ReferenceTlbHierarchy::DropPage(const TlbContext& context, VirtPage page,
                                      bool globals,
                                      std::vector<TlbCounters>& counters) {
   for (size_t i = 0; i < arrays_.size(); ++i) {
-    counters[i].invalidated += arrays_[i].DropPage(context, page, globals);
+    AfterDrop(i, arrays_[i].DropPage(context, page, globals), counters);
   }
 }
 
@@ -204,15 +273,15 @@ void ReferenceTlbHierarchy::DropContextsIf(
 void ReferenceTlbHierarchy::OnLoadContext(const TlbContext& context,
                                           std::vector<TlbCounters>& counters) {
   for (size_t i = 0; i < arrays_.size(); ++i) {
-    counters[i].invalidated +=
-        arrays_[i].OnLoadContext(context.tag, context.thread);
+    AfterDrop(i, arrays_[i].OnLoadContext(context.tag, context.thread),
+              counters);
   }
 }
 
 void ReferenceTlbHierarchy::SetActiveThreads(
     uint32_t mask, std::vector<TlbCounters>& counters) {
   for (size_t i = 0; i < arrays_.size(); ++i) {
-    counters[i].invalidated += arrays_[i].SetActiveThreads(mask);
+    AfterDrop(i, arrays_[i].SetActiveThreads(mask), counters);
   }
 }
 

@@ -67,6 +67,12 @@ class ReferenceTlbHierarchy {
                   std::vector<TlbCounters>& counters);
   void FillSecond(AccessSide side, VirtPage page, const TlbEntry& entry,
                   std::vector<TlbCounters>& counters);
+  void TakeVictim(AccessSide side, const TlbEntry& victim,
+                  std::vector<TlbCounters>& counters);
+  TlbEntry* HolderBelow(AccessSide side, const TlbEntry& entry, PageSize size);
+  void AfterDrop(size_t array, uint32_t dropped,
+                 std::vector<TlbCounters>& counters);
+  bool IsIncluded(const TlbConfig& first, const TlbEntry& entry);
   ReferenceTlb::Inserted Insert(size_t array, const TlbEntry& entry,
                                 std::vector<TlbCounters>& counters);
 

@@ -53,6 +53,14 @@ class PcidSlots {
     return lost;
   }
 
+  // Whether `context` may have entries.
+  bool Has(ContextTag context, ThreadSlot thread) const {
+    if (!limited()) return true;
+    const std::vector<ContextTag>& list =
+        lists_[per_thread_ ? thread.value() : 0];
+    return std::find(list.begin(), list.end(), context) != list.end();
+  }
+
   void AddTo(Digest& digest, const ContextTable& contexts) const {
     for (const std::vector<ContextTag>& list : lists_) {
       digest.Add(list.size());

@@ -147,6 +147,15 @@ class Tlb {
   Inserted Insert(const TlbEntry& entry,
                   std::optional<TlbEntry>* evicted = nullptr);
 
+  // Whether the array has room for an entry that its thread is not filling now:
+  // a share for the thread, which may be halted, and a PCID slot.
+  bool HasRoomFor(const TlbEntry& entry) const {
+    const bool shared = config_.smt != TlbSmt::kPartitioned ||
+                        ((active_ >> entry.thread.value()) & 1) != 0;
+    return shared && ((entry.flags & kTlbGlobal) != 0 ||
+                      pcid_slots_.Has(entry.context, entry.thread));
+  }
+
   // What a walk found of such a page.
   struct Filling {
     FrameNumber frame;

@@ -13,6 +13,14 @@ bool Serves(const TlbConfig& config, AccessSide side) {
          (config.side == TlbSide::kInst) == (side == AccessSide::kInst);
 }
 
+// How much a copy of a translation knows of it: a clean one that the other
+// side evicts must not displace the one in which the dirty bit is known.
+int Knowledge(uint8_t flags) {
+  return ((flags & kTlbStale) != 0 ? 0 : 4) +
+         ((flags & kTlbDirty) != 0 ? 2 : 0) +
+         ((flags & kTlbWritable) != 0 ? 1 : 0);
+}
+
 }  // namespace
 
 TlbHierarchy::TlbHierarchy(const TlbHierarchyConfig& config, uint32_t threads,
@@ -115,7 +123,8 @@ TlbHierarchy::Found TlbHierarchy::MoveUp(AccessSide side,
   Tlb& stlb = arrays_[array];
   TlbEntry entry = stlb.EntryAt(slot);
   entry.thread = context.thread;  // a sibling may have filled a global one
-  if (inclusion_ == TlbInclusion::kExclusive) {
+  const bool whole = *level(1, side).held_as[Index(entry.size)] == entry.size;
+  if (inclusion_ == TlbInclusion::kExclusive && whole) {
     stlb.Drop(slot);
   } else {
     stlb.OnHit(slot);
@@ -143,7 +152,7 @@ uint32_t TlbHierarchy::Insert(uint8_t array, const TlbEntry& entry,
   const Tlb::Inserted inserted = arrays_[array].Insert(entry, evicted);
   ++counters[array].fills;
   counters[array].evictions += inserted.displaced;
-  counters[array].invalidated += inserted.dropped;
+  AfterDrop(array, inserted.dropped, counters);
   return inserted.slot;
 }
 
@@ -160,7 +169,7 @@ TlbHierarchy::Found TlbHierarchy::FillFirst(AccessSide side, VirtPage page,
   found.slot =
       Insert(found.array, Piece(entry, page, size), counters, &evicted);
   if (evicted && inclusion_ == TlbInclusion::kExclusive) {
-    FillSecond(side, evicted->page, *evicted, counters);
+    TakeVictim(side, *evicted, counters);
   }
   return found;
 }
@@ -172,17 +181,48 @@ void TlbHierarchy::FillSecond(AccessSide side, VirtPage page,
   const std::optional<PageSize> size = second.held_as[Index(entry.size)];
   if (!size) return;
   const uint8_t array = second.banks[Index(*size)].Of(PageIndex(page, *size));
-  if (inclusion_ == TlbInclusion::kExclusive) {
-    // Both sides' first levels may have evicted their copy of one page.
-    const TlbContext owner{entry.context, entry.context, entry.thread};
-    const uint32_t held = arrays_[array].Find(owner, page, *size);
-    if (held != Tlb::kMiss) arrays_[array].Drop(held);
-  }
   std::optional<TlbEntry> evicted;
   Insert(array, Piece(entry, page, *size), counters, &evicted);
   if (evicted && inclusion_ == TlbInclusion::kInclusive) {
     DropFromFirst(*evicted, counters);
   }
+}
+
+void TlbHierarchy::TakeVictim(AccessSide side, const TlbEntry& victim,
+                              std::span<TlbCounters> counters) {
+  const Level& second = level(2, side);
+  const std::optional<PageSize> size = second.held_as[Index(victim.size)];
+  if (WholeTakes(second, victim) || !size) return;
+  Tlb& array =
+      arrays_[second.banks[Index(*size)].Of(PageIndex(victim.page, *size))];
+  if (!array.HasRoomFor(victim)) return;
+  const TlbContext owner{victim.context, victim.context, victim.thread};
+  const uint32_t held = array.Find(owner, victim.page, *size);
+  TlbEntry kept = victim;
+  if (held != Tlb::kMiss) {
+    if (Knowledge(array.flags(held)) > Knowledge(victim.flags)) {
+      kept = array.EntryAt(held);
+    }
+    array.Drop(held);
+  }
+  FillSecond(side, kept.page, kept, counters);
+}
+
+bool TlbHierarchy::WholeTakes(const Level& second, const TlbEntry& victim) {
+  if (victim.origin == victim.size) return false;
+  const Banks& banks = second.banks[Index(victim.origin)];
+  if (banks.empty()) return false;
+  Tlb& array = arrays_[banks.Of(PageIndex(victim.page, victim.origin))];
+  const TlbContext owner{victim.context, victim.context, victim.thread};
+  const uint32_t whole = array.Find(owner, victim.page, victim.origin);
+  if (whole == Tlb::kMiss) return false;
+  if (Knowledge(array.flags(whole)) >= Knowledge(victim.flags)) return true;
+  if ((array.flags(whole) & kTlbStale) != 0) return false;
+  // Where the page has become writable since, a walk will tell.
+  if ((array.flags(whole) & victim.flags & kTlbWritable) != 0) {
+    array.SetDirty(whole);
+  }
+  return true;
 }
 
 // Inclusion: the first level may not keep what the second has evicted.
@@ -193,6 +233,44 @@ void TlbHierarchy::DropFromFirst(const TlbEntry& evicted,
     counters[i].evictions +=
         arrays_[i].DropWithin(evicted.context, evicted.page, evicted.size);
   }
+}
+
+void TlbHierarchy::AfterDrop(size_t array, uint32_t dropped,
+                             std::span<TlbCounters> counters) {
+  counters[array].invalidated += dropped;
+  if (dropped != 0 && is_inclusive() && arrays_[array].config().level == 2) {
+    RestoreInclusion(counters);
+  }
+}
+
+void TlbHierarchy::RestoreInclusion(std::span<TlbCounters> counters) {
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    Tlb& first = arrays_[i];
+    if (first.config().level != 1) continue;
+    for (uint32_t slot = 0; slot < first.slots(); ++slot) {
+      const TlbEntry entry = first.EntryAt(slot);
+      if (entry.context == ContextTag(0) || IsIncluded(first, entry)) continue;
+      first.Drop(slot);
+      ++counters[i].invalidated;
+    }
+  }
+}
+
+// By the second level of any side that the first-level array serves.
+bool TlbHierarchy::IsIncluded(const Tlb& first, const TlbEntry& entry) const {
+  const TlbContext owner{entry.context, entry.context, entry.thread};
+  for (AccessSide side : kSides) {
+    if (!Serves(first.config(), side)) continue;
+    const Level& second = level(2, side);
+    const std::optional<PageSize> size = second.held_as[Index(entry.origin)];
+    if (!size || *size < entry.size) return true;
+    const uint8_t array =
+        second.banks[Index(*size)].Of(PageIndex(entry.page, *size));
+    if (arrays_[array].Find(owner, entry.page, *size) != Tlb::kMiss) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void TlbHierarchy::CountHit(AccessSide side, VirtPage page, const Found& found,
@@ -227,7 +305,7 @@ void TlbHierarchy::SetDirty(const TlbContext& context, VirtPage page) {
 void TlbHierarchy::DropPage(const TlbContext& context, VirtPage page,
                             bool globals, std::span<TlbCounters> counters) {
   for (size_t i = 0; i < arrays_.size(); ++i) {
-    counters[i].invalidated += arrays_[i].DropPage(context, page, globals);
+    AfterDrop(i, arrays_[i].DropPage(context, page, globals), counters);
   }
 }
 
@@ -240,15 +318,15 @@ void TlbHierarchy::DropContext(ContextTag context,
 void TlbHierarchy::OnLoadContext(const TlbContext& context,
                                  std::span<TlbCounters> counters) {
   for (size_t i = 0; i < arrays_.size(); ++i) {
-    counters[i].invalidated +=
-        arrays_[i].OnLoadContext(context.tag, context.thread);
+    AfterDrop(i, arrays_[i].OnLoadContext(context.tag, context.thread),
+              counters);
   }
 }
 
 void TlbHierarchy::SetActiveThreads(uint32_t mask,
                                     std::span<TlbCounters> counters) {
   for (size_t i = 0; i < arrays_.size(); ++i) {
-    counters[i].invalidated += arrays_[i].SetActiveThreads(mask);
+    AfterDrop(i, arrays_[i].SetActiveThreads(mask), counters);
   }
 }
 

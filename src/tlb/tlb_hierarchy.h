@@ -8,9 +8,16 @@
 //   none       a first-level hit leaves the second level untouched; a
 //              second-level hit fills the first; a walk fills both; what the
 //              first level evicts is gone (TLB;DR, findings 1 to 9)
-//   inclusive  as none, but what the second level evicts leaves the first too
+//   inclusive  as none, but what leaves the second level, in whatever way,
+//              leaves the first too; an entry of a size that the second level
+//              does not hold, or only in smaller pieces, is not bound
 //   exclusive  a second-level hit moves the entry up; a walk fills the first
-//              level only; what the first level evicts goes to the second
+//              level only; what the first level evicts goes to the second. A
+//              large page of which the first level takes a piece stays below.
+//              What belongs to a halted thread or to a PCID without a slot,
+//              which has no room below, is gone.
+//              Where the second level has a copy from the other side, the one
+//              that knows more (not stale, dirty, writable) is kept.
 //
 // Several arrays of one level and side that list the same page size are its
 // banks: the page-number bits just above the set index choose one (Ice Lake's
@@ -243,6 +250,16 @@ class TlbHierarchy {
                   std::span<TlbCounters> counters,
                   std::optional<TlbEntry>* evicted = nullptr);
   void DropFromFirst(const TlbEntry& evicted, std::span<TlbCounters> counters);
+  // After `dropped` entries left `array` other than by eviction.
+  void AfterDrop(size_t array, uint32_t dropped,
+                 std::span<TlbCounters> counters);
+  void RestoreInclusion(std::span<TlbCounters> counters);
+  bool IsIncluded(const Tlb& first, const TlbEntry& entry) const;
+  // Exclusion: takes what the first level has evicted.
+  void TakeVictim(AccessSide side, const TlbEntry& victim,
+                  std::span<TlbCounters> counters);
+  // Whether the second level holds the large page that `victim` is a piece of.
+  bool WholeTakes(const Level& second, const TlbEntry& victim);
 
   TlbInclusion inclusion_;
   std::vector<Tlb> arrays_;

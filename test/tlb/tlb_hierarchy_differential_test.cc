@@ -2,12 +2,15 @@
 //
 // All arrays of a core and their naive twin under the same random accesses
 // and flushes: where translations are found, what the arrays hold and every
-// counter stay equal.
+// counter stay equal. Beside that, what `tlb.inclusion` promises is looked up
+// in the contents themselves, so that no rule may be wrong in both twins.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -42,6 +45,7 @@ class Pair {
  public:
   explicit Pair(const Case& c)
       : threads_(c.threads),
+        inclusion_(c.config.inclusion),
         real_(c.config, c.threads, kSeed),
         twin_(c.config, c.threads, kSeed),
         got_(c.config.arrays.size()),
@@ -49,7 +53,10 @@ class Pair {
 
   void Step() {
     const uint64_t choice = Below(100);
+    dirty_before_.reset();
     if (choice < 85) {
+      dirty_before_ = OnDataSide(1, kTlbDirty);
+      invalidated_before_ = Invalidated();
       Access();
     } else if (choice < 93) {
       const TlbContext context = SomeContext();
@@ -78,6 +85,8 @@ class Pair {
       ASSERT_TRUE(Contents(array) == Sorted(twin_.arrays()[i].Entries()))
           << array.config().name;
     }
+    if (inclusion_ == TlbInclusion::kInclusive) ExpectInclusion();
+    if (inclusion_ == TlbInclusion::kExclusive) ExpectExclusion();
   }
 
   const std::vector<TlbCounters>& counters() const { return got_; }
@@ -85,6 +94,76 @@ class Pair {
  private:
   static constexpr uint64_t kSeed = 23;
   static constexpr ContextTag kGlobal{100};
+
+  using Name = std::tuple<ContextTag, VirtPage, PageSize>;
+  static Name NameOf(const TlbEntry& entry) {
+    return {entry.context, entry.page, entry.size};
+  }
+  std::set<Name> HeldOn(uint32_t level) const {
+    std::set<Name> held;
+    for (const Tlb& array : real_.arrays()) {
+      if (array.config().level != level) continue;
+      for (const TlbEntry& e : Contents(array)) held.insert(NameOf(e));
+    }
+    return held;
+  }
+  // Of one context's own 4K pages: the pages of a region of large ones are not
+  // all global or all not, which no page table could say.
+  std::set<Name> OnDataSide(uint32_t level, uint8_t flags) const {
+    std::set<Name> held;
+    for (const Tlb& array : real_.arrays()) {
+      if (array.config().side == TlbSide::kInst) continue;
+      if (array.config().level < level) continue;
+      for (const TlbEntry& e : Contents(array)) {
+        if (e.context == kGlobal || e.origin != PageSize::k4K) continue;
+        if ((e.flags & flags) == flags) held.insert(NameOf(e));
+      }
+    }
+    return held;
+  }
+  uint64_t Invalidated() const {
+    uint64_t sum = 0;
+    for (const TlbCounters& counters : got_) sum += counters.invalidated;
+    return sum;
+  }
+  bool HasSecondLevel() const {
+    return real_.arrays().back().config().level == 2;
+  }
+
+  // Every second level of a case holds whole 4K pages.
+  void ExpectInclusion() const {
+    if (!HasSecondLevel()) return;
+    const std::set<Name> second = HeldOn(2);
+    for (const Tlb& array : real_.arrays()) {
+      for (const TlbEntry& e : Contents(array)) {
+        if (e.origin != PageSize::k4K) continue;
+        ASSERT_TRUE(second.count(NameOf(e)) == 1)
+            << array.config().name << " keeps page " << e.page.value()
+            << ", which has left the second level";
+      }
+    }
+  }
+
+  // No access makes the data side forget that a page is dirty while the second
+  // level still holds the page; and where both sides share the first level, no
+  // translation is on both levels.
+  void ExpectExclusion() const {
+    const std::set<Name> second = HeldOn(2);
+    if (dirty_before_ && Invalidated() == invalidated_before_) {
+      const std::set<Name> dirty = OnDataSide(1, kTlbDirty);
+      const std::set<Name> below = OnDataSide(2, 0);
+      for (const Name& name : *dirty_before_) {
+        ASSERT_TRUE(dirty.count(name) == 1 || below.count(name) == 0)
+            << "page " << std::get<1>(name).value() << " is clean again";
+      }
+    }
+    if (!real_.has_unified_first_level()) return;
+    for (const Name& name : HeldOn(1)) {
+      if (std::get<0>(name) == kGlobal) continue;  // several threads' copies
+      ASSERT_TRUE(second.count(name) == 0)
+          << "page " << std::get<1>(name).value() << " is on both levels";
+    }
+  }
 
   uint64_t Below(uint64_t bound) { return rng_.Below(bound); }
 
@@ -226,6 +305,9 @@ class Pair {
 
   uint32_t threads_;
   uint32_t active_ = 1;
+  TlbInclusion inclusion_;
+  std::optional<std::set<Name>> dirty_before_;  // before an access
+  uint64_t invalidated_before_ = 0;
   TlbHierarchy real_;
   ReferenceTlbHierarchy twin_;
   std::vector<TlbCounters> got_;
@@ -344,6 +426,10 @@ std::vector<Case> Cases() {
     add("UnifiedPartitioned", Shared(kPartitioned, kCompetitive, Unified()), 2);
     add("UnifiedAllReplicated", Shared(kReplicated, kReplicated, Unified()), 3);
     add("OneLevel", OneLevel(), 2);
+    add("SecondPartitioned", Shared(kCompetitive, kPartitioned, SmallSkylake()),
+        2);
+    add("FirstReplicated", Shared(kReplicated, kCompetitive, SmallSkylake()),
+        2);
     add("FewPcids", FewPcids(SmallSkylake()), 2);
   }
   return cases;

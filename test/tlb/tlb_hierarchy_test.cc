@@ -162,6 +162,110 @@ TEST(TlbHierarchy, InclusionDropsAGlobalEntryFromEveryShare) {
   EXPECT_FALSE(Holds(core.tlbs(), kDtlb, 1, kContext1));
 }
 
+// Those three kept the first level's entries.
+TEST(TlbHierarchy, InclusionFollowsARecycledPcidSlotOfTheSecondLevel) {
+  TlbHierarchyConfig config = TwoOverFour(TlbInclusion::kInclusive);
+  config.arrays[kStlb].pcid_slots = 2;
+  DemandHierarchy core(config);
+  const auto process = [](uint16_t tag) {
+    return TlbContext{ContextTag(tag), ContextTag(100), ThreadSlot(0)};
+  };
+  core.Access(1, process(1));
+  core.tlbs().OnLoadContext(process(2), core.counters());
+  ASSERT_TRUE(Holds(core.tlbs(), kDtlb, 1, process(1)));
+  core.tlbs().OnLoadContext(process(3), core.counters());
+  EXPECT_FALSE(Holds(core.tlbs(), kStlb, 1, process(1)));
+  EXPECT_FALSE(Holds(core.tlbs(), kDtlb, 1, process(1)));
+  EXPECT_EQ(core.counters()[kDtlb].invalidated, 1u);
+}
+
+TEST(TlbHierarchy, InclusionFollowsASecondLevelThatIsDividedAnew) {
+  TlbHierarchyConfig config = TwoOverFour(TlbInclusion::kInclusive);
+  config.arrays[kStlb].smt = TlbSmt::kPartitioned;
+  DemandHierarchy core(config, /*threads=*/2);
+  core.Access(1);
+  core.tlbs().SetActiveThreads(0b11, core.counters());
+  EXPECT_FALSE(Holds(core.tlbs(), kStlb, 1));
+  EXPECT_FALSE(Holds(core.tlbs(), kDtlb, 1));
+}
+
+TEST(TlbHierarchy, InclusionFollowsASiblingsFlushOfAGlobalPage) {
+  TlbHierarchyConfig config = TwoOverFour(TlbInclusion::kInclusive);
+  config.arrays[kDtlb].smt = TlbSmt::kReplicated;
+  DemandHierarchy core(config, /*threads=*/2);
+  TlbEntry global = EntryFor(kContext0, 1);
+  global.context = kContext0.global;
+  global.flags = kTlbGlobal;
+  core.tlbs().Fill(AccessSide::kData, VirtPage(1), global, core.counters());
+  core.tlbs().DropPage(kContext1, VirtPage(1), /*globals=*/true,
+                       core.counters());
+  EXPECT_FALSE(Holds(core.tlbs(), kStlb, 1));
+  EXPECT_FALSE(Holds(core.tlbs(), kDtlb, 1));
+}
+
+// It overwrote the copy, and the next store paid a dirty assist again.
+TEST(TlbHierarchy, ACleanCopyThatTheItlbEvictsLeavesADirtyOneOfTheStlbBe) {
+  DemandHierarchy core(TwoOverFour(TlbInclusion::kExclusive));
+  const auto fetch = [&](uint64_t page) {
+    core.tlbs().Fill(AccessSide::kInst, VirtPage(page),
+                     EntryFor(kContext0, page), core.counters());
+  };
+  fetch(1);
+  core.Access(1);
+  core.tlbs().SetDirty(kContext0, VirtPage(1));
+  core.Access(2);
+  core.Access(3);  // 1 goes down, dirty
+  fetch(4);
+  fetch(5);  // 1 goes down, clean
+  const auto found = core.tlbs().Lookup(AccessSide::kData, kContext0,
+                                        VirtPage(1), core.counters());
+  EXPECT_EQ(found.level, 2);
+  EXPECT_NE(found.flags & kTlbDirty, 0);
+}
+
+// It took the only slot, and the entries of the process that runs were gone.
+TEST(TlbHierarchy, AVictimOfAnotherPcidDoesNotTakeTheRunningOnesSlot) {
+  TlbHierarchyConfig config = TwoOverFour(TlbInclusion::kExclusive);
+  config.arrays[kStlb].pcid_slots = 1;
+  DemandHierarchy core(config);
+  const TlbContext before{ContextTag(3), ContextTag(100), ThreadSlot(0)};
+  core.Access(1, before);
+  core.tlbs().OnLoadContext(kContext0, core.counters());
+  core.Access(2);
+  core.Access(3);
+  EXPECT_FALSE(Holds(core.tlbs(), kStlb, 1, before));
+  core.Access(4);
+  EXPECT_TRUE(Holds(core.tlbs(), kStlb, 2));
+}
+
+TEST(TlbHierarchy, AVictimOfAHaltedThreadTakesNoPlaceInADividedSecondLevel) {
+  TlbHierarchyConfig config = TwoOverFour(TlbInclusion::kExclusive);
+  config.arrays[kStlb].smt = TlbSmt::kPartitioned;
+  DemandHierarchy core(config, /*threads=*/2);
+  core.tlbs().SetActiveThreads(0b11, core.counters());
+  core.Access(1, kContext1);
+  core.tlbs().SetActiveThreads(0b01, core.counters());
+  core.Access(2);
+  core.Access(3);  // 1 of the halted thread leaves the DTLB
+  EXPECT_EQ(core.tlbs().arrays()[kStlb].size(), 0u);
+}
+
+// A fetch took a 4K piece to the ITLB, and the 2M entry was gone.
+TEST(TlbHierarchy, ALargePageOfWhichAPieceMovesUpStaysOnTheSecondLevel) {
+  TlbHierarchyConfig config = TwoOverFour(TlbInclusion::kExclusive);
+  config.arrays[kDtlb].pages =
+      config.arrays[kStlb].pages = {PageSize::k4K, PageSize::k2M};
+  DemandHierarchy core(config);
+  core.tlbs().Fill(AccessSide::kData, VirtPage(512), Of2M(512),
+                   core.counters());
+  core.Access(1);
+  core.Access(2);  // the 2M page goes down
+  const auto fetched = core.tlbs().Lookup(AccessSide::kInst, kContext0,
+                                          VirtPage(513), core.counters());
+  EXPECT_EQ(fetched.level, 2);
+  EXPECT_EQ(core.Access(700), 2) << "another 4K of the same page";
+}
+
 TEST(TlbHierarchy, SidesShareTheSecondLevelAlone) {
   DemandHierarchy core(TwoOverFour());
   core.Access(1);
