@@ -102,6 +102,9 @@ void AddKernelCosts(SimRows& rows) {
   AddCost<&C::page_free>(rows, "page_free",
                          "Giving one page or page table back");
   AddCost<&C::page_copy>(rows, "page_copy", "Copying a page of 4 KiB");
+  AddCost<&C::page_clear>(rows, "page_clear",
+                          "Clearing each further 4 KiB of a page of 2M at its "
+                          "first touch (cost.minor_fault has the first)");
   AddCost<&C::major_fault>(rows, "major_fault",
                            "Waiting for a device to read a page");
   AddCost<&C::context_switch>(rows, "context_switch",

@@ -29,6 +29,7 @@ CostModel CostModel::From(const CostConfig& config, uint64_t mhz) {
   model.pte = config.pte.InCycles(mhz);
   model.page_free = config.page_free.InCycles(mhz);
   model.page_copy = config.page_copy.InCycles(mhz);
+  model.page_clear = config.page_clear.InCycles(mhz);
   model.major_fault = config.major_fault.InCycles(mhz);
   model.context_switch = config.context_switch.InCycles(mhz);
   model.ipi_target = config.ipi_target.InCycles(mhz);

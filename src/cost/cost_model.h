@@ -60,6 +60,7 @@ struct CostConfig {
   CostAmount pte;          // reading and changing one page-table entry
   CostAmount page_free;    // giving one page or page table back
   CostAmount page_copy;    // copying 4 KiB
+  CostAmount page_clear;   // clearing 4 KiB of a larger page
   CostAmount major_fault;  // waiting for a device to read a page
   CostAmount context_switch;  // the scheduler, without CR3 writes
   CostAmount ipi_target;      // the sender's work for each target
@@ -99,6 +100,7 @@ struct CostModel {
   Cycles pte;
   Cycles page_free;
   Cycles page_copy;
+  Cycles page_clear;
   Cycles major_fault;
   Cycles context_switch;
   Cycles ipi_target;

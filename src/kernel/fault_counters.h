@@ -14,6 +14,9 @@ struct FaultCounters {
   uint64_t cow = 0;       // a shared frame was copied for a write
   uint64_t spurious = 0;  // the page table allowed the access after all
   uint64_t denied = 0;    // the program may not do that
+  // Minor ones that mapped 4K for want of a free 2M block, Linux's
+  // thp_fault_fallback.
+  uint64_t thp_fallback = 0;
 
   FaultCounters& operator+=(const FaultCounters& other) {
     minor += other.minor;
@@ -21,6 +24,7 @@ struct FaultCounters {
     cow += other.cow;
     spurious += other.spurious;
     denied += other.denied;
+    thp_fallback += other.thp_fallback;
     return *this;
   }
   FaultCounters& operator-=(const FaultCounters& other) {
@@ -29,6 +33,7 @@ struct FaultCounters {
     cow -= other.cow;
     spurious -= other.spurious;
     denied -= other.denied;
+    thp_fallback -= other.thp_fallback;
     return *this;
   }
   friend bool operator==(const FaultCounters&, const FaultCounters&) = default;

@@ -7,8 +7,8 @@
 // A page that no known mapping holds is mapped as private memory that allows
 // everything, and counted: recordings may begin in mid-run.
 //
-// Left out: the zero page for first reads, fault-around of file pages, what
-// clearing a 2M page costs beyond cost.minor_fault.
+// Left out: the zero page for first reads, fault-around of file pages.
+#include "absl/status/statusor.h"
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
 #include "lookaside/kernel/deferred_steps.h"
@@ -143,6 +143,18 @@ StepResult AllocateShared(KernelContext& k, FaultLocals& locals) {
   return StepResult::Next();
 }
 
+// Linux vma_alloc_anon_folio_pmd: without a free block of 2M the fault goes on
+// with 4K (but for MAP_HUGETLB, which was promised large pages).
+absl::StatusOr<FrameNumber> AllocatePrivate(KernelContext& k,
+                                            FaultLocals& locals) {
+  if (!locals.large) return AllocatePage(k, PageSize::k4K);
+  const auto large = AllocatePage(k, PageSize::k2M);
+  if (large.ok() || VmaOf(k, locals).attributes.hugetlb != 0) return large;
+  ++k.faults().thp_fallback;
+  locals.large = false;
+  return AllocatePage(k, PageSize::k4K);
+}
+
 StepResult Allocate(KernelContext& k, StepFrame& frame) {
   auto& locals = frame.As<FaultLocals>();
   if (locals.handled) return StepResult::Jump(kUnlockMmap);
@@ -151,14 +163,15 @@ StepResult Allocate(KernelContext& k, StepFrame& frame) {
     return AllocateShared(k, locals);
   }
   locals.large = locals.seen.none() && MayBeLarge(k, locals);
-  const auto allocated =
-      AllocatePage(k, locals.large ? PageSize::k2M : PageSize::k4K);
+  const auto allocated = AllocatePrivate(k, locals);
   if (!allocated.ok()) return k.Fail(allocated.status());
   locals.frame = *allocated;
   locals.allocated = 1;
   // Most of the handler's work (clearing the page, charging it) is done before
   // the page-table lock is taken.
-  k.Charge(CostKind::kFault, k.costs().minor_fault);
+  const uint64_t more = locals.large ? PagesIn(PageSize::k2M) - 1 : 0;
+  k.Charge(CostKind::kFault,
+           k.costs().minor_fault + k.costs().page_clear * more);
   return StepResult::Next();
 }
 
@@ -256,7 +269,8 @@ constexpr KernelStep kFaultIn[] = {
              "read-only page: call do_wp_page",
      .run = &ReadEntry},
     {.name = "allocate",
-     .text = "a page, large where the policy and the mapping allow it",
+     .text = "a page, large where the policy and the mapping allow it and a "
+             "block of 2M is free",
      .run = &Allocate},
     {.name = "lock_table",
      .cell = kCellPageTableLock,

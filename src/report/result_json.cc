@@ -61,11 +61,9 @@ Json TranslationToJson(const TranslationCounters& counters,
 }
 
 Json FaultsToJson(const FaultCounters& faults) {
-  return {{"minor", faults.minor},
-          {"major", faults.major},
-          {"cow", faults.cow},
-          {"spurious", faults.spurious},
-          {"denied", faults.denied}};
+  return {{"minor", faults.minor},   {"major", faults.major},
+          {"cow", faults.cow},       {"spurious", faults.spurious},
+          {"denied", faults.denied}, {"thp_fallback", faults.thp_fallback}};
 }
 
 Json FlushesToJson(const FlushCounters& flushes) {

@@ -50,6 +50,7 @@ TEST(CostModel, EveryAmountReachesItsOwnField) {
   config.page_copy = {24, CostUnit::kNanoseconds};
   config.major_fault = {25, CostUnit::kNanoseconds};
   config.context_switch = {26, CostUnit::kNanoseconds};
+  config.page_clear = {27, CostUnit::kNanoseconds};
   const CostModel model = CostModel::From(config, 2000);
   EXPECT_EQ(model.instruction, Cycles(2));
   EXPECT_EQ(model.refill, Cycles(4));
@@ -77,6 +78,7 @@ TEST(CostModel, EveryAmountReachesItsOwnField) {
   EXPECT_EQ(model.page_copy, Cycles(48));
   EXPECT_EQ(model.major_fault, Cycles(50));
   EXPECT_EQ(model.context_switch, Cycles(52));
+  EXPECT_EQ(model.page_clear, Cycles(54));
 }
 
 }  // namespace

@@ -92,8 +92,40 @@ TEST_F(KernelTest, MemoryThatRanOutIsAnErrorAndRecyclesNothing) {
     if (!status.ok()) break;
   }
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << Message(status);
-  EXPECT_LT(mapped, 512u);
+  EXPECT_LT(mapped, 1024u);
   EXPECT_GT(mapped, 500u);
+}
+
+// It ended the replay.
+TEST_F(KernelTest, WithoutAFreeBlockOf2MAFaultMaps4K) {
+  SimConfig config = *LoadPreset("textbook");
+  config.paging.node_memory = uint64_t{1} << 30;
+  config.paging.thp = ThpPolicy::kAlways;
+  Make(config);
+  kernel_->SwitchTo(*hardware_, CpuId(0), mm_);
+  FrameAllocator& frames = machine_->memory().frames;
+  while (frames.Allocate(PageSize::k2M, NodeId(0)).ok()) {
+  }
+  ASSERT_TRUE(Fault(CpuId(0), 0x203000, true).ok());
+  EXPECT_EQ(Lookup(0x203000)->leaf.size, PageSize::k4K);
+  EXPECT_EQ(Lookup(0x204000), std::nullopt);
+  EXPECT_EQ(kernel_->faults(CpuId(0)).minor, 1u);
+  EXPECT_EQ(kernel_->faults(CpuId(0)).thp_fallback, 1u);
+  EXPECT_EQ(machine_->cpu(CpuId(0)).ledger()[CostKind::kFault],
+            machine_->costs().fault_entry + machine_->costs().minor_fault);
+}
+
+// It cost what one of 4K does.
+TEST_F(KernelTest, AFirstTouchOf2MPaysForClearingAllOfIt) {
+  SimConfig config = *LoadPreset("skylake-sp");
+  config.paging.thp = ThpPolicy::kAlways;
+  Make(config);
+  kernel_->SwitchTo(*hardware_, CpuId(0), mm_);
+  ASSERT_TRUE(Fault(CpuId(0), 0x203000, true).ok());
+  const CostModel& costs = machine_->costs();
+  EXPECT_GT(costs.page_clear, Cycles(0));
+  EXPECT_EQ(machine_->cpu(CpuId(0)).ledger()[CostKind::kFault],
+            costs.fault_entry + costs.minor_fault + costs.page_clear * 511);
 }
 
 TEST_F(KernelTest, AnAddressThatIsNotCanonicalIsAnError) {
