@@ -123,15 +123,21 @@ absl::Status CheckRepeated(const std::vector<CLI::App*>& chain) {
 
 constexpr uint64_t kMostJobs = 1024;
 
+struct Bounds {
+  uint64_t low = 0;
+  uint64_t high = ~uint64_t{0};
+};
+
 absl::Status ParseNumber(std::string_view option, const std::string& text,
-                         uint64_t& number) {
+                         uint64_t& number, const Bounds& bounds = {}) {
   if (text.empty()) return absl::OkStatus();
   uint64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) {
-    return InvalidArgument("{} {}: expected an integer from 0 to {}", option,
-                           text, ~uint64_t{0});
+  if (error != std::errc() || stop != end || value < bounds.low ||
+      value > bounds.high) {
+    return InvalidArgument("{} {}: expected an integer from {} to {}", option,
+                           text, bounds.low, bounds.high);
   }
   number = value;
   return absl::OkStatus();
@@ -216,12 +222,8 @@ absl::StatusOr<Arguments> Interpret(CLI::App& app, Words& words) {
   }
   LOOKASIDE_ASSIGN_OR_RETURN(arguments.command, CommandOf(chain));
   LOOKASIDE_RETURN_IF_ERROR(ParseNumber("--seed", words.seed, arguments.seed));
-  LOOKASIDE_RETURN_IF_ERROR(ParseNumber("--jobs", words.jobs, arguments.jobs));
-  if (!words.jobs.empty() &&
-      (arguments.jobs == 0 || arguments.jobs > kMostJobs)) {
-    return InvalidArgument("--jobs {}: expected an integer from 1 to {}",
-                           arguments.jobs, kMostJobs);
-  }
+  LOOKASIDE_RETURN_IF_ERROR(ParseNumber("--jobs", words.jobs, arguments.jobs,
+                                        {.low = 1, .high = kMostJobs}));
   LOOKASIDE_RETURN_IF_ERROR(ParseNumber("-n", words.lines, arguments.lines));
   if (!words.trace.empty()) arguments.traces = {words.trace};
   LOOKASIDE_RETURN_IF_ERROR(CheckTogether(words));

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/cli/output.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <span>
+#include <string>
 #include <thread>
 
 #include "lookaside/base/status.h"
 #include "lookaside/cli/result_file.h"
 #include "lookaside/config/config_loader.h"
+#include "lookaside/machine/machine_config.h"
 
 namespace lookaside {
 
@@ -51,6 +56,25 @@ absl::Status WithTraceName(const absl::Status& error,
   return absl::Status(error.code(), fmt::format("{}: {}", name, message));
 }
 
+namespace {
+
+// What a description counts.
+bool ChangesTopology(std::span<const std::string> sets) {
+  return std::ranges::any_of(sets, [](const std::string& set) {
+    return set.starts_with("machine.sockets") ||
+           set.starts_with("machine.cores_per_socket") ||
+           set.starts_with("machine.threads_per_core");
+  });
+}
+
+std::string TopologyText(const TopologyConfig& machine) {
+  const uint32_t cores = machine.sockets * machine.cores_per_socket;
+  return fmt::format("{} core{}, {} thread{}", cores, cores == 1 ? "" : "s",
+                     machine.cpus(), machine.cpus() == 1 ? "" : "s");
+}
+
+}  // namespace
+
 std::string MachineLine(const ConfigRequest& request,
                         const LoadedConfig& loaded) {
   std::string line = !request.cpu.empty()    ? request.cpu
@@ -59,8 +83,13 @@ std::string MachineLine(const ConfigRequest& request,
   if (!request.cpu.empty() && !request.file.empty()) {
     line += " over " + request.file;
   }
-  for (const std::string& set : request.sets) line += ", " + set;
   if (!loaded.description.empty()) line += ": " + loaded.description;
+  for (size_t i = 0; i < request.sets.size(); ++i) {
+    line += (i == 0 ? "; with " : ", ") + request.sets[i];
+  }
+  if (ChangesTopology(request.sets)) {
+    line += ", so " + TopologyText(loaded.config.machine);
+  }
   return line;
 }
 

@@ -65,23 +65,25 @@ absl::StatusOr<Swept> Sweep(const LoadedConfig& loaded,
       .seed = arguments.seed,
       .jobs = JobsOf(arguments),
       .progress = [&](uint64_t played) { progress.Update(played); }};
-  const auto run = [&](std::span<const SweepPoint> points) {
-    return IsReadOnce(readers)
-               ? RunSweep(points, *readers[0], options)
-               : RunSweep(points, [&] { return OpenAll(arguments); }, options);
+  // What is wrong with the points is not the trace's fault: only the run names
+  // it.
+  const auto run =
+      [&](std::span<const SweepPoint> points) -> absl::StatusOr<SweepResult> {
+    if (!IsReadOnce(readers)) {
+      return RunSweep(points, [&] { return OpenAll(arguments); }, options);
+    }
+    absl::StatusOr<SweepResult> sweep = RunSweep(points, *readers[0], options);
+    if (!sweep.ok()) return WithTraceName(sweep.status(), *readers[0]);
+    return sweep;
   };
-  absl::StatusOr<Study> study = RunStudy(loaded, varies, run);
-  if (!study.ok()) {
-    return IsReadOnce(readers) ? WithTraceName(study.status(), *readers[0])
-                               : study.status();
-  }
+  LOOKASIDE_ASSIGN_OR_RETURN(Study study, RunStudy(loaded, varies, run));
   uint64_t accesses = 0;
-  for (const RunResult& result : study->sweep.results) {
+  for (const RunResult& result : study.sweep.results) {
     accesses += result.totals.counters.accesses();
   }
   Swept swept;
   swept.host = MeasureHost(accesses, progress.seconds());
-  swept.table = TableOf(*std::move(study), varies);
+  swept.table = TableOf(std::move(study), varies);
   return swept;
 }
 

@@ -12,7 +12,12 @@ namespace {
 // Nobody mistypes a name of this length, and the distance is quadratic.
 constexpr size_t kLongest = 200;
 
-// Optimal string alignment, three rows at a time.
+char Lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Optimal string alignment, three rows at a time; the case of letters is no
+// difference.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), above(b.size() + 1),
       row(b.size() + 1);
@@ -20,9 +25,11 @@ size_t Distance(std::string_view a, std::string_view b) {
   for (size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t exchange = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const size_t exchange =
+          above[j - 1] + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0 : 1);
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, exchange});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && Lower(a[i - 1]) == Lower(b[j - 2]) &&
+          Lower(a[i - 2]) == Lower(b[j - 1])) {
         row[j] = std::min(row[j], before[j - 2] + 1);
       }
     }

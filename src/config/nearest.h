@@ -11,8 +11,9 @@
 namespace lookaside {
 
 // The element of `known` with the smallest edit distance to `name` (insertion,
-// deletion, exchange of one character, swap of two neighbours); of equally
-// near ones the first. "" when `known` is empty.
+// deletion, exchange of one character, swap of two neighbours; small and
+// capital letters are the same); of equally near ones the first. "" when
+// `known` is empty.
 std::string Nearest(std::string_view name, std::span<const std::string> known);
 
 // The same, but "" unless it may have been meant: at most a third of the

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/machine/machine_config.h"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <string_view>
 
 #include "lookaside/base/status.h"
@@ -16,6 +19,16 @@ absl::Status CheckRange(std::string_view key, uint32_t value, uint32_t most) {
   if (value >= 1 && value <= most) return absl::OkStatus();
   return InvalidArgument("machine.{} = {}: must be from 1 to {}", key, value,
                          most);
+}
+
+// "1, 2, 3, 4".
+std::string NodesThatFit(const TopologyConfig& config) {
+  std::string nodes;
+  for (uint32_t n = 1; n <= kMaxNodesPerSocket; ++n) {
+    if (config.cores_per_socket % n != 0) continue;
+    nodes += fmt::format("{}{}", nodes.empty() ? "" : ", ", n);
+  }
+  return nodes;
 }
 
 }  // namespace
@@ -43,6 +56,12 @@ absl::Status Validate(const TopologyConfig& config) {
         "machine.numa = {}: a socket of {} cores has at most as many memory "
         "nodes",
         config.numa, config.cores_per_socket);
+  }
+  if (config.cores_per_socket % config.numa != 0) {
+    return InvalidArgument(
+        "machine.numa = {}: the cores of a socket (machine.cores_per_socket = "
+        "{}) cannot be dealt to as many memory nodes in equal parts; {} can",
+        config.numa, config.cores_per_socket, NodesThatFit(config));
   }
   return absl::OkStatus();
 }

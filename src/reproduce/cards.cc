@@ -2,6 +2,7 @@
 #include "lookaside/reproduce/cards.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
+#include "lookaside/config/nearest.h"
 #include "lookaside/report/cards_report.h"
 #include "lookaside/reproduce/card_b.h"
 #include "lookaside/reproduce/card_c.h"
@@ -25,12 +27,14 @@ std::optional<Verdict> VerdictNamed(std::string_view name) {
   return std::nullopt;
 }
 
-std::string LettersOf(std::span<const Card> cards) {
-  std::string letters;
-  for (const Card& card : cards) {
-    letters += (letters.empty() ? "" : ", ") + card.id;
-  }
-  return letters;
+absl::Status NoCard(const std::string& id, std::span<const Card> cards) {
+  std::vector<std::string> ids;
+  for (const Card& card : cards) ids.push_back(card.id);
+  const std::string meant = Suggest(id, ids);
+  return InvalidArgument(
+      "no card '{}'{} those that can be simulated are {}", id,
+      meant.empty() ? ":" : fmt::format("; did you mean '{}'?", meant),
+      fmt::join(ids, ", "));
 }
 
 }  // namespace
@@ -49,8 +53,7 @@ absl::StatusOr<std::vector<Card>> CardsOf(std::span<const std::string> ids) {
   for (const std::string& id : ids) {
     const auto card = std::ranges::find(all, id, &Card::id);
     if (card == all.end()) {
-      return InvalidArgument("no card '{}': those that can be simulated are {}",
-                             id, LettersOf(all));
+      return NoCard(id, all);
     }
     if (std::ranges::find(chosen, id, &Card::id) != chosen.end()) {
       return InvalidArgument("card '{}' is named twice", id);

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "lookaside/base/host_threads.h"
 #include "lookaside/base/status.h"
+#include "lookaside/config/config_edit.h"
 #include "lookaside/config/config_loader.h"
 #include "lookaside/config/replay_config.h"
 #include "lookaside/kernel/flush_policy.h"
@@ -36,6 +38,25 @@ absl::Status CheckGrid(std::span<const Vary> varies) {
           "--vary {}: the grid has more than {} points; vary fewer keys or "
           "values",
           varies[i].key, kMostSweepPoints);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Values of a list that are spelled differently and are the same.
+absl::Status CheckDistinct(std::span<const Vary> varies,
+                           std::span<const SweepPoint> points) {
+  size_t stride = points.size();
+  for (const Vary& vary : varies) {
+    stride /= vary.values.size();
+    std::map<std::string, size_t> seen;  // by configuration
+    for (size_t i = 0; i < vary.values.size(); ++i) {
+      const auto [same, added] =
+          seen.try_emplace(ConfigHash(points[i * stride].config), i);
+      if (added) continue;
+      return InvalidArgument("--vary {}: {} and {} are the same value",
+                             vary.key, vary.values[same->second],
+                             vary.values[i]);
     }
   }
   return absl::OkStatus();
@@ -229,6 +250,7 @@ absl::StatusOr<std::vector<SweepPoint>> MakeGrid(const LoadedConfig& base,
     point.config = std::move(loaded.config);
     points.push_back(std::move(point));
   }
+  LOOKASIDE_RETURN_IF_ERROR(CheckDistinct(varies, points));
   return points;
 }
 

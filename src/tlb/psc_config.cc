@@ -29,6 +29,12 @@ absl::Status Validate(const PscConfig& config) {
     }
   }
   if (config.pde_ways == 0) return absl::OkStatus();
+  if (config.pde == 0) {
+    return InvalidArgument(
+        "psc.pde_ways = {}: psc.pde = 0 leaves the cache out, so it has no "
+        "ways: set psc.pde_ways = 0 too",
+        config.pde_ways);
+  }
   if (config.pde_ways > config.pde || config.pde % config.pde_ways != 0 ||
       !std::has_single_bit(config.pde / config.pde_ways)) {
     return InvalidArgument(

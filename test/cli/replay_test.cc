@@ -76,7 +76,8 @@ TEST(ResultJsonTest, HasTheKeysOfTheSchemaInOrder) {
   EXPECT_THAT(Keys(json["totals"]["translation"]["psc_hits"]),
               ElementsAre("pml5e", "pml4e", "pdpte", "pde"));
   EXPECT_THAT(Keys(json["totals"]["faults"]),
-              ElementsAre("minor", "major", "cow", "spurious", "denied"));
+              ElementsAre("minor", "major", "cow", "spurious", "denied",
+                          "thp_fallback"));
   EXPECT_THAT(Keys(json["host"]),
               ElementsAre("compiler", "commit", "wall_s", "accesses_per_s",
                           "peak_rss_bytes"));
@@ -383,6 +384,14 @@ TEST(ConfigTest, ListHasThePresets) {
   EXPECT_THAT(done.out, HasSubstr("\nskylake-sp "));
   EXPECT_THAT(done.out, HasSubstr("\ntextbook "));
   EXPECT_THAT(done.out, HasSubstr("(default)\n"));
+}
+
+// It went on to claim the preset's 48 cores.
+TEST(ReplayTest, TheMachineLineTellsWhatWasChanged) {
+  const Finished done =
+      RunLookaside({"replay", "-", "--set", "machine.cores_per_socket=2"},
+                   {.input = "I  0401ab70,3\n"});
+  EXPECT_THAT(done.out, HasSubstr("machine.cores_per_socket=2, so 4 cores, 8"));
 }
 
 TEST(DemoTest, RunsAnywhereWithoutFiles) {

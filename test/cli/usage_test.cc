@@ -62,6 +62,33 @@ INSTANTIATE_TEST_SUITE_P(
         {"UnknownLetter",
          {"replay", "-", "-x"},
          "unknown option '-x'; 'lookaside replay --help' lists all"},
+        // They blamed the trace, and named 0 as allowed.
+        {"ValueOfVary",
+         {"sweep", "-", "--vary", "tlb.stlb.entries=abc"},
+         "--vary tlb.stlb.entries = abc: expected an integer from 0 to "
+         "1048576"},
+        {"NegativeJobs",
+         {"sweep", "-", "--vary", "walk.overlap=0,1", "--jobs", "-1"},
+         "--jobs -1: expected an integer from 1 to 1024"},
+        {"NoJobs",
+         {"sweep", "-", "--vary", "walk.overlap=0,1", "--jobs", "0"},
+         "--jobs 0: expected an integer from 1 to 1024"},
+        {"CardInSmallLetters",
+         {"reproduce", "c"},
+         "no card 'c'; did you mean 'C'? those that can be simulated are B, C"},
+        {"PresetInCapitals",
+         {"replay", "-", "--cpu", "ZEN3"},
+         "--cpu ZEN3: unknown preset; did you mean 'zen3'? 'lookaside config "
+         "list' lists all"},
+        {"WaysOfNoCache",
+         {"replay", "-", "--set", "psc.pde=0"},
+         "--set psc.pde = 0: psc.pde_ways = 4: psc.pde = 0 leaves the cache "
+         "out, so it has no ways: set psc.pde_ways = 0 too"},
+        {"MemoryNodesThatDivideNoSocket",
+         {"replay", "-", "--set", "machine.numa=7"},
+         "--set machine.numa = 7: the cores of a socket "
+         "(machine.cores_per_socket = 24) cannot be dealt to as many memory "
+         "nodes in equal parts; 1, 2, 3, 4, 6, 8 can"},
         {"UnexpectedArgument",
          {"version", "now"},
          "unexpected argument 'now'; see 'lookaside version --help'"},

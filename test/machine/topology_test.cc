@@ -34,6 +34,10 @@ TEST(TopologyConfig, ErrorsNameTheKeyAndWhatIsAllowed) {
   };
   const Case cases[] = {
       {{.sockets = 0}, "machine.sockets = 0: must be from 1 to 4096"},
+      {{.cores_per_socket = 24, .numa = 7},
+       "machine.numa = 7: the cores of a socket (machine.cores_per_socket = "
+       "24) cannot be dealt to as many memory nodes in equal parts; 1, 2, 3, "
+       "4, 6, 8 can"},
       {{.threads_per_core = 9},
        "machine.threads_per_core = 9: must be from 1 to 8"},
       {{.mhz = 0}, "machine.mhz = 0: must be from 1 to 100000"},

@@ -79,7 +79,8 @@ TEST(Sweep, EveryPointIsItsOwnReplay) {
 }
 
 TEST(Sweep, PointsOfTheSameConfigurationAreOneLane) {
-  const auto points = Grid("textbook", {"walk.overlap=0,0.0,1"});
+  auto points = Grid("textbook", {"walk.overlap=0,1"});
+  points.insert(points.begin(), points.front());
   const std::unique_ptr<TraceReader> reader = OpenRecording();
   const SweepResult sweep = RunSweep(points, *reader, {}).value();
   EXPECT_THAT(sweep.lanes, ElementsAre(0, 0, 1));
@@ -98,6 +99,8 @@ TEST(Sweep, GridErrorsNameKeyAndValue) {
   EXPECT_THAT(GridError({"tlb.stlb.entries=512,many"}), HasSubstr("many"));
   EXPECT_THAT(GridError({"walk.overlap=0", "walk.overlap=1"}),
               HasSubstr("--vary walk.overlap is given twice"));
+  EXPECT_EQ(GridError({"kernel.flush.ceiling=1,2", "walk.overlap=0.1,0.10"}),
+            "--vary walk.overlap: 0.1 and 0.10 are the same value");
   EXPECT_THAT(GridError({"cost.instruction_cycles=1..1000",
                          "cost.fault_entry_cycles=1..1000"}),
               HasSubstr("more than 100000 points"));

@@ -265,8 +265,8 @@ TEST(PscConfig, ErrorsNameKeyValueAndWhatIsAllowed) {
        "psc.pde_ways = 4: psc.pde (24) divided by the ways must be a power of "
        "two; 0 is fully associative"},
       {{.pde_ways = 4},
-       "psc.pde_ways = 4: psc.pde (0) divided by the ways must be a power of "
-       "two; 0 is fully associative"},
+       "psc.pde_ways = 4: psc.pde = 0 leaves the cache out, so it has no ways: "
+       "set psc.pde_ways = 0 too"},
       {{.pdpte = 65537}, "psc.pdpte = 65537: must be between 0 and 65536"}};
   for (const auto& [config, want] : cases) {
     EXPECT_EQ(Message(Validate(config)), want);
