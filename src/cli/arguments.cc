@@ -163,6 +163,7 @@ absl::StatusOr<Command> CommandOf(const std::vector<CLI::App*>& chain) {
         std::pair(Command::kReproduce, "lookaside reproduce"),
         std::pair(Command::kTraceInfo, "lookaside trace info"),
         std::pair(Command::kTraceHead, "lookaside trace head"),
+        std::pair(Command::kTraceConvert, "lookaside trace convert"),
         std::pair(Command::kConfigList, "lookaside config list"),
         std::pair(Command::kConfigShow, "lookaside config show"),
         std::pair(Command::kConfigCheck, "lookaside config check")}) {
@@ -225,6 +226,11 @@ absl::StatusOr<Arguments> Interpret(CLI::App& app, Words& words) {
   LOOKASIDE_RETURN_IF_ERROR(ParseNumber("--jobs", words.jobs, arguments.jobs,
                                         {.low = 1, .high = kMostJobs}));
   LOOKASIDE_RETURN_IF_ERROR(ParseNumber("-n", words.lines, arguments.lines));
+  uint64_t level = kLktDefaultLevel;
+  LOOKASIDE_RETURN_IF_ERROR(
+      ParseNumber("--level", words.level, level,
+                  {.low = kLktLeastLevel, .high = kLktMostLevel}));
+  arguments.level = static_cast<int>(level);
   if (!words.trace.empty()) arguments.traces = {words.trace};
   LOOKASIDE_RETURN_IF_ERROR(CheckTogether(words));
   if (!words.preset.empty()) arguments.config.cpu = words.preset;

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "lookaside/config/config_loader.h"
+#include "lookaside/trace/lkt_level.h"
 
 namespace lookaside {
 
@@ -22,6 +23,7 @@ enum class Command : uint8_t {
   kReproduce,
   kTraceInfo,
   kTraceHead,
+  kTraceConvert,
   kConfigList,
   kConfigShow,
   kConfigCheck,
@@ -34,6 +36,8 @@ struct Arguments {
   ConfigRequest config;
   uint64_t seed = 0;
   uint64_t lines = 10;
+  std::string output;               // of trace convert
+  int level = kLktDefaultLevel;     // of its compression
   std::vector<std::string> varies;  // --vary, each "key=list"
   std::vector<std::string> cards;   // of reproduce; none: all
   bool strict = false;              // of reproduce

@@ -149,6 +149,21 @@ void AddTraceCommands(CLI::App& app, Words& words) {
                  "  lookaside trace head -n 20 ls.lackey");
   AddTrace(head, words);
   AddValue(head, "-n,--lines", words.lines, "N", "How many; 10 unless given");
+  CLI::App* const convert = AddCommand(
+      trace, "convert", "Write a trace again in the native format (.lkt)",
+      "  lookaside trace convert sort.lackey.zst sort.lkt");
+  convert
+      ->add_option("FROM", words.trace,
+                   "A recording or a generator; - is standard input")
+      ->option_text(" ")
+      ->required();
+  convert
+      ->add_option("TO", words.arguments.output,
+                   "The file to be written; its name ends in .lkt")
+      ->option_text(" ")
+      ->required();
+  AddValue(convert, "--level", words.level, "N",
+           "Of compression by zstd, 1 to 22; 9 unless given");
 }
 
 void AddConfigCommands(CLI::App& app, Words& words) {

@@ -19,6 +19,7 @@ struct Words {
   std::string seed;
   std::string jobs;
   std::string lines;
+  std::string level;
   std::string preset;  // of `config show PRESET`
   bool version = false;
 };

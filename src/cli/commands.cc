@@ -27,6 +27,8 @@ absl::Status RunCommand(const Arguments& arguments) {
       return RunTraceInfo(arguments);
     case Command::kTraceHead:
       return RunTraceHead(arguments);
+    case Command::kTraceConvert:
+      return RunTraceConvert(arguments);
     case Command::kConfigList:
       return RunConfigList();
     case Command::kConfigShow:

@@ -17,6 +17,7 @@ absl::Status RunSweepCommand(const Arguments& arguments);
 absl::Status RunReproduce(const Arguments& arguments);
 absl::Status RunTraceInfo(const Arguments& arguments);
 absl::Status RunTraceHead(const Arguments& arguments);
+absl::Status RunTraceConvert(const Arguments& arguments);
 absl::Status RunConfigList();
 absl::Status RunConfigShow(const Arguments& arguments);
 absl::Status RunConfigCheck(const Arguments& arguments);

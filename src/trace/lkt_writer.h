@@ -19,17 +19,13 @@
 #include "lookaside/trace/lkt_events.h"
 #include "lookaside/trace/lkt_footer.h"
 #include "lookaside/trace/lkt_format.h"
+#include "lookaside/trace/lkt_level.h"
 #include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/trace_event.h"
 #include "lookaside/trace/trace_reader.h"
 #include "lookaside/trace/trace_writer.h"
 
 namespace lookaside {
-
-// Of zstd. Measured in bench/README.md.
-inline constexpr int kLktDefaultLevel = 9;
-inline constexpr int kLktLeastLevel = 1;
-inline constexpr int kLktMostLevel = 22;
 
 class LktWriter final : public TraceWriter {
  public:
@@ -40,6 +36,9 @@ class LktWriter final : public TraceWriter {
   absl::Status Write(std::span<const TraceEvent> events,
                      std::span<const MemoryCall> calls) override;
   absl::Status Finish(const TraceInfo& info) override;
+
+  // Written so far.
+  uint64_t bytes() const { return offset_; }
 
  private:
   LktWriter(std::unique_ptr<AtomicFile> file, int level)
