@@ -4,8 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "lookaside/base/address.h"
 #include "lookaside/base/check.h"
+#include "lookaside/base/ids.h"
 #include "lookaside/base/status.h"
+#include "lookaside/machine/check_counters.h"
+#include "lookaside/machine/machine.h"
 #include "lookaside/replay/replay_warnings.h"
 #include "lookaside/replay/since.h"
 
@@ -53,6 +58,7 @@ absl::Status TimedReplay::AddRecording(const std::string& name) {
 }
 
 std::optional<size_t> TimedReplay::wants() const {
+  if (deadlock_) return std::nullopt;
   for (size_t i = 0; i < traces_.size(); ++i) {
     if (!traces_[i].ended && traces_[i].record->wants()) return i;
   }
@@ -61,6 +67,7 @@ std::optional<size_t> TimedReplay::wants() const {
 
 void TimedReplay::Feed(size_t number, std::span<const TraceEvent> events,
                        std::span<const MemoryCall> calls) {
+  if (deadlock_) return;
   Trace& trace = traces_[number];
   trace.record->Feed(events, calls);
   if (!trace.started) {
@@ -100,11 +107,16 @@ void TimedReplay::EndWarmup() {
 }
 
 absl::Status TimedReplay::Run() {
-  if (wants()) return absl::OkStatus();
+  if (deadlock_ || wants()) return absl::OkStatus();
   Start();
   order_.PauseAt(warm_ || warmup_ == 0 ? ~uint64_t{0} : warmup_);
   for (uint64_t steps = 0; !wants(); ++steps) {
-    LOOKASIDE_ASSIGN_OR_RETURN(const bool goes_on, order_.Step());
+    const absl::StatusOr<bool> goes_on = order_.Step();
+    if (absl::IsFailedPrecondition(goes_on.status())) {
+      deadlock_ = Message(goes_on.status());
+      return absl::OkStatus();
+    }
+    LOOKASIDE_RETURN_IF_ERROR(goes_on.status());
     if (!warm_ && warmup_ > 0 && order_.accesses() >= warmup_) {
       EndWarmup();
       order_.PauseAt(~uint64_t{0});
@@ -112,10 +124,16 @@ absl::Status TimedReplay::Run() {
     if (progress_ && steps % kProgressSteps == 0) {
       progress_(order_.accesses(), order_.accesses());
     }
-    if (goes_on) continue;
-    if (order_.finished()) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        "deadlock (C10): every thread waits for another one");
+    if (*goes_on) continue;
+    if (!order_.finished()) {
+      deadlock_ = "deadlock (C10): every thread waits for another one";
+      simulation_.machine().checks().Add({.check = Check::kC10,
+                                          .cpu = CpuId(0),
+                                          .page = VirtPage(0),
+                                          .age = Cycles(),
+                                          .operation = "the trace"});
+    }
+    return absl::OkStatus();
   }
   return absl::OkStatus();
 }
@@ -141,6 +159,12 @@ absl::StatusOr<RunResult> TimedReplay::Finish(
   result.traces = infos;
   const ReplayConfig& replay = simulation_.config().replay;
   result.warnings = WarningsOf(traces, replay.operations, /*timed=*/true);
+  if (deadlock_) {
+    result.warnings.insert(result.warnings.begin(),
+                           *deadlock_ +
+                               ": the result is incomplete, of what was played "
+                               "until then");
+  }
   for (std::string& text :
        WarningsOf(simulation_.kernel().unknown_mappings(), infos.size())) {
     result.warnings.push_back(std::move(text));

@@ -53,7 +53,9 @@ class TimedReplay {
             std::span<const MemoryCall> calls);
   void End(size_t trace);
 
-  // Plays until a recording is wanted or everything has been played.
+  // Plays until a recording is wanted or everything has been played, or until
+  // nothing can ever go on (C10): then nothing more is wanted, and the result
+  // is of what was played.
   absl::Status Run();
 
   // REQUIRES: all recordings have ended, Run has returned. `infos`: of the
@@ -79,6 +81,7 @@ class TimedReplay {
   std::optional<RunResult> warm_;  // at the end of the warm-up
   Cycles warm_time_;
   std::vector<ThreadResult> warm_threads_;
+  std::optional<std::string> deadlock_;  // what it was
 };
 
 }  // namespace lookaside

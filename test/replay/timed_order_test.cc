@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "lookaside/base/status.h"
 #include "lookaside/config/config_edit.h"
 #include "lookaside/config/config_loader.h"
@@ -15,6 +17,8 @@
 #include "lookaside/testdata/demo_recording.h"
 #include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/open_trace.h"
+#include "lookaside/trace/thread_streams.h"
+#include "lookaside/trace/trace_reader.h"
 #include "lookaside/trace/vector_reader.h"
 #include "lookaside/workload/mprotect_generator.h"
 
@@ -267,6 +271,45 @@ TEST(TimedCpus, AWaitThatNobodyCanEndIsADeadlock) {
   EXPECT_THAT(Message(status), HasSubstr("CPU 0 waits for acknowledgements"));
   const CheckCounters& checks = simulation->machine().checks();
   EXPECT_EQ(checks.by_check[static_cast<size_t>(Check::kC10)], 1u);
+}
+
+// A thread that makes one access, then waits for nobody.
+class WaitingReader final : public TraceReader, public ThreadStreams {
+ public:
+  size_t Read(std::span<TraceEvent>) override { return 0; }
+  const absl::Status& status() const override { return status_; }
+  TraceInfo info() const override {
+    TraceInfo info;
+    info.name = "waiting";
+    return info;
+  }
+  ThreadStreams* streams() override { return this; }
+  ThreadStep Next(uint32_t) override {
+    if (played_) return {.kind = ThreadStep::Kind::kWaits};
+    return {.kind = ThreadStep::Kind::kAccesses, .events = {&event_, 1}};
+  }
+  bool Played(uint32_t, size_t events) override {
+    played_ |= events > 0;  // an attempt that faulted played none
+    return false;
+  }
+  void Returned(uint32_t) override {}
+
+ private:
+  absl::Status status_;
+  TraceEvent event_ = Load(0, 1);
+  bool played_ = false;
+};
+
+// It was an error without a result.
+TEST(TimedReplay, ADeadlockIsAViolationWithTheResultUpToIt) {
+  WaitingReader reader;
+  const absl::StatusOr<RunResult> result = RunAll(Config("timed"), {&reader});
+  ASSERT_TRUE(result.ok()) << Message(result.status());
+  EXPECT_EQ(result->totals.counters.loads, 1u);
+  EXPECT_EQ(result->checks.by_check[static_cast<size_t>(Check::kC10)], 1u);
+  EXPECT_EQ(result->checks.violations(), 1u);
+  ASSERT_FALSE(result->warnings.empty());
+  EXPECT_THAT(result->warnings[0], HasSubstr("incomplete"));
 }
 
 RunResult Mprotect(const MprotectConfig& generator, const SimConfig& config) {
