@@ -26,7 +26,7 @@ CardTable TableOf(const JudgedCard& card) {
   for (const JudgedFigure& figure : card.figures) {
     table.rows.push_back({figure.name, figure.published, figure.simulated,
                           std::string(Name(figure.verdict)), figure.depends_on,
-                          figure.held});
+                          figure.held, figure.predicate});
   }
   return table;
 }

@@ -26,6 +26,17 @@ std::string HeldText(const CardTable& card, const CardRow& row) {
   return fmt::format("{} of {}", row.held, card.draws);
 }
 
+// What the verdicts rest on.
+std::string PredicateLines(const CardTable& card) {
+  std::string text;
+  for (const CardRow& row : card.rows) {
+    if (row.predicate.empty()) continue;
+    text += WrapText(text.empty() ? "must hold " : "          ",
+                     row.name + ": " + row.predicate);
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
 std::string CardText(const CardTable& card) {
   TextTable table({"figure", "published", "simulated", "verdict", "held in"});
   for (const CardRow& row : card.rows) {
@@ -33,7 +44,8 @@ std::string CardText(const CardTable& card) {
                   HeldText(card, row)});
   }
   return WrapText("card " + card.id + "    ", card.title) +
-         WrapText("source    ", card.source) + "\n" + table.ToString();
+         WrapText("source    ", card.source) + "\n" + table.ToString() +
+         PredicateLines(card);
 }
 
 Json RowToJson(const CardRow& row) {
@@ -43,7 +55,8 @@ Json RowToJson(const CardRow& row) {
       {"simulated", row.simulated},
       {"verdict", row.verdict},
       {"depends_on", row.depends_on.empty() ? Json() : Json(row.depends_on)},
-      {"held", row.held}};
+      {"held", row.held},
+      {"predicate", row.predicate.empty() ? Json() : Json(row.predicate)}};
 }
 
 Json CardToJson(const CardTable& card) {

@@ -21,9 +21,10 @@ struct CardRow {
   std::string name;
   std::string published;
   std::string simulated;
-  std::string verdict;     // robust, depends, miss, training
-  std::string depends_on;  // the input that decides, if one does
-  uint64_t held = 0;       // draws in which what was published came out
+  std::string verdict;      // robust, depends, miss, training
+  std::string depends_on;   // the input that decides, if one does
+  uint64_t held = 0;        // draws in which what was published came out
+  std::string predicate{};  // that decides; "" of a training row
 };
 
 struct CardTable {

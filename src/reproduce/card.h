@@ -42,6 +42,7 @@ struct Figure {
   std::function<std::string(const Measured&)> show;
   // What must hold of it. Nothing: a training row.
   std::function<bool(const Measured&)> holds;
+  std::string predicate{};  // the same for a person; "" for a training row
 };
 
 struct Card {

@@ -189,7 +189,13 @@ Figure Training(size_t row) {
           [row](const Measured& m) {
             return fmt::format("{:.1f} ns", Patched(m, row));
           },
-          nullptr};
+          nullptr, ""};
+}
+
+std::string GainText(double low, double high) {
+  if (low == high) return fmt::format("a gain of exactly {:.0f} %", low);
+  if (low <= -100) return fmt::format("a gain of at most {:.0f} %", high);
+  return fmt::format("a gain of {:.0f} to {:.0f} %", low, high);
 }
 
 // The patch gains between `low` and `high` per cent.
@@ -207,7 +213,8 @@ Figure Gains(size_t row, double low, double high) {
           [=](const Measured& m) {
             const double gain = Gain(m, row) * 100;
             return low <= gain && gain <= high;
-          }};
+          },
+          GainText(low, high)};
 }
 
 std::vector<Figure> Figures() {

@@ -212,13 +212,15 @@ Card CardC() {
                  {"cost.cr3_flush_ns", 50, 35, 150}},
       .figures = {{"break-even of 512 entries, both costs 100 ns", "256 pages",
                    [](const Measured& m) { return Pages(m[kEqual]); },
-                   [](const Measured& m) { return m[kEqual] == 256; }},
+                   [](const Measured& m) { return m[kEqual] == 256; },
+                   "256 pages exactly"},
                   {"break-even at Ivy Bridge's costs, 43 and 253 cycles",
                    "85 pages",
                    [](const Measured& m) { return Pages(m[kIvyBridge]); },
                    [](const Measured& m) {
                      return std::abs(m[kIvyBridge] - 85) <= 85 * 0.25;
-                   }},
+                   },
+                   "within 25 % of 85 pages"},
                   {"break-even with 10, 25, 50, 75 and 100 % used again",
                    "grows",
                    [](const Measured& m) {
@@ -228,12 +230,14 @@ Card CardC() {
                    [](const Measured& m) {
                      return std::ranges::is_sorted(BreakEvens(m)) &&
                             BreakEvens(m).front() < BreakEvens(m).back();
-                   }},
+                   },
+                   "never falls, and ends higher than it begins"},
                   {"most that a ceiling of 33 loses on one flush", "3 us",
                    [](const Measured& m) {
                      return fmt::format("{:.1f} us", m[kLoss] / 1000);
                    },
-                   [](const Measured& m) { return m[kLoss] <= 3300; }}},
+                   [](const Measured& m) { return m[kLoss] <= 3300; },
+                   "at most 3.3 us"}},
       .simulate = &Simulate};
 }
 

@@ -78,7 +78,8 @@ JudgedFigure JudgeFigure(const Card& card, const Figure& figure,
   JudgedFigure judged{.name = figure.name,
                       .published = figure.published,
                       .simulated = figure.show(**draws[0].measured),
-                      .depends_on = {}};
+                      .depends_on = {},
+                      .predicate = figure.predicate};
   if (!figure.holds) {
     judged.verdict = Verdict::kTraining;
     return judged;

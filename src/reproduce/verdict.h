@@ -34,6 +34,7 @@ struct JudgedFigure {
   std::string simulated;  // at the defaults
   Verdict verdict = Verdict::kMiss;
   std::string depends_on;  // the input that decides; empty unless kDepends
+  std::string predicate;   // that was judged; empty if kTraining
   uint64_t held = 0;       // draws in which the predicate held
 };
 

@@ -61,6 +61,16 @@ TEST(Cards, WhatIsRecordedIsWhatTheCardsHave) {
   EXPECT_EQ(recorded, figures);
 }
 
+// A verdict did not say what it rests on.
+TEST(Cards, EveryFigureThatIsJudgedSaysWhatMustHold) {
+  for (const Card& card : AllCards()) {
+    for (const Figure& figure : card.figures) {
+      EXPECT_EQ(figure.predicate.empty(), figure.holds == nullptr)
+          << card.id << ", " << figure.name;
+    }
+  }
+}
+
 TEST(Cards, AnUnknownLetterIsTold) {
   const std::vector<std::string> unknown = {"Z"};
   EXPECT_THAT(Message(CardsOf(unknown).status()), HasSubstr("no card 'Z'"));
