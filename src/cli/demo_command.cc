@@ -90,6 +90,12 @@ std::string DemoText(const SweepTable& table) {
                   "goes page by page, a larger one drops everything.") +
          "\n" + SweepTableText(table) + "\n" + Reading(table) + "\n" +
          WrapText("",
+                  "No source settles how much of a walk the processor hides, "
+                  "how far data crowd page tables out of the caches, and how "
+                  "many pages of its own the kernel touches. The best "
+                  "threshold at both ends of each:") +
+         "\n" + SweepEndsText(table) + "\n" +
+         WrapText("",
                   "Next, sweep a recording of your own ('lookaside sweep "
                   "--help' and 'lookaside replay --help' show how), or list "
                   "the processors with 'lookaside config list'.");

@@ -256,6 +256,8 @@ std::string SweepTableText(const SweepTable& table) {
   return PointTable(table);
 }
 
+std::string SweepEndsText(const SweepTable& table) { return EndLines(table); }
+
 std::string SweepText(const SweepTable& table, std::string_view machine) {
   std::string text;
   for (const TraceInfo& trace : table.results.front().traces) {

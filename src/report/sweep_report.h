@@ -49,6 +49,9 @@ std::vector<size_t> BestPoints(const SweepTable& table);
 // The points side by side, and nothing else.
 std::string SweepTableText(const SweepTable& table);
 
+// The best points at both ends of what is unsure: a line for each end.
+std::string SweepEndsText(const SweepTable& table);
+
 // `machine` says in one line what was simulated.
 std::string SweepText(const SweepTable& table, std::string_view machine);
 

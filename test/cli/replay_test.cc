@@ -400,6 +400,10 @@ TEST(DemoTest, RunsAnywhereWithoutFiles) {
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("machine   skylake-sp: "));
   EXPECT_THAT(done.out, HasSubstr("\nNext, "));
+  for (const char* end : {"walk.overlap = 1: ", "walk.data_pressure = 1: ",
+                          "kernel.footprint = 32: "}) {
+    EXPECT_THAT(done.out, HasSubstr(std::string("\nbest at   ") + end));
+  }
   EXPECT_THAT(done.out, Not(HasSubstr("(default)")));
   EXPECT_TRUE(std::filesystem::is_empty(directory));
 }
