@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace lookaside {
@@ -35,6 +36,10 @@ std::string Percent(uint64_t part, uint64_t whole) {
   if (part == whole) return "100 %";
   const double percent =
       100 * static_cast<double>(part) / static_cast<double>(whole);
+  if (percent >= 1000) {
+    return Grouped(static_cast<uint64_t>(std::llround(percent))) + " %";
+  }
+  if (percent > 100) return Decimals(percent, percent) + " %";
   return Decimals(percent, std::min(percent, 100 - percent)) + " %";
 }
 

@@ -18,7 +18,8 @@ std::string Counted(uint64_t number, std::string_view one,
                     std::string_view several);
 
 // part / whole: "12.34 %", "0.0012 %", "0 %"; "-" where whole is 0. At least
-// two significant digits, so that a rare event does not look like none.
+// two significant digits, so that a rare event does not look like none; from
+// 1000 % on whole per cents.
 std::string Percent(uint64_t part, uint64_t whole);
 
 // part / whole: "1.70", "0.0012", "0"; "-" where whole is 0.

@@ -29,6 +29,13 @@ TEST(PercentTest, ShowsRareAsMoreThanNoneAndMostAsLessThanAll) {
   EXPECT_EQ(Percent(999997, 1000000), "99.99970 %");
 }
 
+// It had nine decimals.
+TEST(PercentTest, AboveAllHasNoMoreDigitsThanItNeeds) {
+  EXPECT_EQ(Percent(5, 2), "250.00 %");
+  EXPECT_EQ(Percent(100001, 100000), "100.00 %");
+  EXPECT_EQ(Percent(123456, 100), "123,456 %");
+}
+
 TEST(RatioTest, HasTwoSignificantDigits) {
   EXPECT_EQ(Ratio(5, 0), "-");
   EXPECT_EQ(Ratio(0, 5), "0");
