@@ -9,7 +9,6 @@
 
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
-#include "lookaside/trace/varint.h"
 
 namespace lookaside {
 

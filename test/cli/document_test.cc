@@ -41,7 +41,7 @@ void ExpectCurrent(const std::string& path, int blocks) {
 }
 
 TEST(DocumentTest, CliShowsTheHelpOfEveryCommand) {
-  ExpectCurrent("docs/cli.md", 13);
+  ExpectCurrent("docs/cli.md", 14);
 }
 
 TEST(DocumentTest, ReadmeShowsTheDemo) { ExpectCurrent("README.md", 1); }

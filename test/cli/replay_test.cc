@@ -408,5 +408,31 @@ TEST(DemoTest, RunsAnywhereWithoutFiles) {
   EXPECT_TRUE(std::filesystem::is_empty(directory));
 }
 
+TEST(ConvertTest, ANativeTraceReplaysAsWhatItWasMadeFrom) {
+  const std::string path = NewDirectory() + "/small.lkt";
+  const Finished done =
+      RunLookaside({"trace", "convert", "-", path}, {.input = SmallTrace()});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, StartsWith(path + ": 466 accesses in "));
+  const Finished replay = RunLookaside({"replay", path, "--json", "-"});
+  ASSERT_EQ(replay.status, 0) << replay.err;
+  Json native = Json::parse(replay.out);
+  Json text = Result();
+  for (Json* result : {&native, &text}) {
+    result->erase("host");
+    result->erase("trace");
+  }
+  EXPECT_EQ(native, text);
+}
+
+TEST(ConvertTest, ABadTraceLeavesNoFile) {
+  const std::string directory = NewDirectory();
+  const Finished done =
+      RunLookaside({"trace", "convert", "-", directory + "/x.lkt"},
+                   {.input = SmallTrace() + "I  04"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_TRUE(std::filesystem::is_empty(directory));
+}
+
 }  // namespace
 }  // namespace lookaside

@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
          "trace, config, version; see 'lookaside --help'"},
         {"NoSubcommand",
          {"trace"},
-         "no command given; the commands are info, head; see 'lookaside trace "
+         "no command given; the commands are info, head, convert; see 'lookaside trace "
          "--help'"},
         {"UnknownCommand",
          {"repaly", "x"},
@@ -166,6 +166,18 @@ INSTANTIATE_TEST_SUITE_P(
         {"BadLines",
          {"trace", "head", "-", "-n", "ten"},
          "-n ten: expected an integer from 0 to 18446744073709551615"},
+        {"ConvertOfNothing", {"trace", "convert"}, "no FROM given"},
+        {"ConvertToNothing", {"trace", "convert", "a"}, "no TO given"},
+        {"ConvertToAnother",
+         {"trace", "convert", "a", "b.csv"},
+         "b.csv: a trace is written in the native format alone, to a file "
+         "whose name ends in .lkt"},
+        {"ConvertToItself",
+         {"trace", "convert", "a.lkt", "a.lkt"},
+         "a.lkt: is the trace to be read itself"},
+        {"ConvertAtNoLevel",
+         {"trace", "convert", "a", "b.lkt", "--level", "23"},
+         "--level 23: expected an integer from 1 to 22"},
         {"InfoOfNothing", {"trace", "info"}, "no TRACE given"},
         {"CheckOfNothing", {"config", "check"}, "no FILE given"},
         {"CheckOfMissing",

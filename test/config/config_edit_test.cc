@@ -48,8 +48,8 @@ TEST(SimKeys, HaveARowForEveryField) {
                                 c21, c22, c23, c24, c25, c26, c27, c28, c29,
                                 c30, c31, c32, c33, c34] = cost;
   EXPECT_EQ(RowsOf("cost."), 2u * 34u);
-  [[maybe_unused]] const auto& [r1, r2, r3, r4, r5, r6, r7, r8] = replay;
-  EXPECT_EQ(RowsOf("replay."), 8u);
+  [[maybe_unused]] const auto& [r1, r2, r3, r4, r5, r6, r7, r8, r9] = replay;
+  EXPECT_EQ(RowsOf("replay."), 9u);
   [[maybe_unused]] const auto& [name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10,
                                 a11] = TlbConfig();
   EXPECT_EQ(ArrayKeys().size(), 11u);

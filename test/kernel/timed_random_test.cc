@@ -61,6 +61,8 @@ class RandomTimedPrograms final : public CpuPrograms {
   absl::Status GoOn(CpuId cpu, Cycles until) override {
     uint32_t& touches = touches_[cpu.value()];
     if (touches == 0) {
+      // Another may have taken the last one since ReadyAt was asked.
+      if (left_ == 0) return absl::OkStatus();
       --left_;
       Choose(cpu);
       if (touches == 0) return absl::OkStatus();

@@ -155,6 +155,22 @@ TEST_F(LktTest, WhatIsWrittenIsReadAgain) {
   }
 }
 
+// The example of docs/trace_format.md.
+TEST_F(LktTest, TheBytesOfABlockAreAsDocumented) {
+  LktEventEncoder encoder;
+  for (uint64_t i = 0; i < 3; ++i) {
+    encoder.Add({VirtAddr(0x401000), 4, EventKind::kFetch}, {});
+    encoder.Add({VirtAddr(0x7000 + 64 * i), 8, EventKind::kLoad}, {});
+    encoder.Add({VirtAddr(0x401004), 2, EventKind::kFetch}, {});
+  }
+  const unsigned char expected[] = {0x01, 0x08, 0x03, 0x10, 0x21, 0x08, 0x80,
+                                    0xc0, 0x80, 0x04, 0x06, 0x00, 0x00, 0x00,
+                                    0x00, 0x00, 0x00, 0x07, 0x80, 0xc0, 0x03,
+                                    0x80, 0x01, 0x80, 0x01, 0x00, 0x00};
+  EXPECT_EQ(encoder.Take(),
+            std::string(std::begin(expected), std::end(expected)));
+}
+
 TEST_F(LktTest, ATraceOfSeveralBlocksIsReadAgain) {
   Trace trace = RandomTrace(3, 1000);
   while (trace.events.size() < 2 * kLktMostEvents + 5) {
