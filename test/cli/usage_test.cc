@@ -41,7 +41,8 @@ INSTANTIATE_TEST_SUITE_P(
          "trace, config, version; see 'lookaside --help'"},
         {"NoSubcommand",
          {"trace"},
-         "no command given; the commands are info, head, convert; see 'lookaside trace "
+         "no command given; the commands are info, head, convert; see "
+         "'lookaside trace "
          "--help'"},
         {"UnknownCommand",
          {"repaly", "x"},
