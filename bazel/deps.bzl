@@ -49,6 +49,10 @@ def lookaside_deps():
     _maybe(system_library, "lookaside_zstd", deb = "libzstd-dev", headers = ["zstd.h", "zstd_errors.h", "zdict.h"], targets = {"zstd": "libzstd"})
     _maybe(system_library, "lookaside_zlib", deb = "zlib1g-dev", headers = ["zlib.h", "zconf.h"], targets = {"zlib": "zlib"})
     _maybe(system_library, "lookaside_lzma", deb = "liblzma-dev", headers = ["lzma.h", "lzma"], targets = {"lzma": "liblzma"})
+    _maybe(system_library, "lookaside_lz4", deb = "liblz4-dev", headers = ["lz4frame.h", "lz4.h"], targets = {"lz4": "liblz4"})
+    _maybe(system_library, "lookaside_bz2", deb = "libbz2-dev", headers = ["bzlib.h"], targets = {"bz2": "-lbz2"})
+    _maybe(system_library, "lookaside_snappy", deb = "libsnappy-dev", headers = ["snappy.h", "snappy-stubs-public.h"], targets = {"snappy": "snappy"})
+    _maybe(system_library, "lookaside_zip", deb = "libzip-dev", headers = ["zip.h", "zipconf.h"], targets = {"zip": "libzip"})
     _maybe(system_library, "lookaside_xxhash", deb = "libxxhash-dev", headers = ["xxhash.h", "xxh3.h"], targets = {"xxhash": "libxxhash"})
 
     _maybe(system_library, "lookaside_googletest", deb = "libgtest-dev libgmock-dev", headers = ["gtest", "gmock"], targets = {

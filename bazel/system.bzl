@@ -37,7 +37,7 @@ def _keep_last(flags):
 
 def _system_library_impl(rctx):
     includedir = "/usr/include"
-    pc_files = [p for p in rctx.attr.targets.values() if p]
+    pc_files = [p for p in rctx.attr.targets.values() if p and not p.startswith("-l")]
     if pc_files:
         variable = _pkg_config(rctx, ["--variable=includedir", pc_files[0].split(" ")[0]])
         if variable:
@@ -51,7 +51,9 @@ def _system_library_impl(rctx):
     build = "package(default_visibility = [\"//visibility:public\"])\n"
     for target, packages in rctx.attr.targets.items():
         includes, defines, linkopts = ["include"], [], []
-        flags = _pkg_config(rctx, ["--cflags", "--libs"] + packages.split(" ")) if packages else []
+        flags = packages.split(" ") if packages else []
+        if packages and not packages.startswith("-l"):
+            flags = _pkg_config(rctx, ["--cflags", "--libs"] + flags)
         for flag in flags:
             if flag.startswith("-I"):
                 directory = "%s_include%d" % (target, len(includes))
@@ -76,7 +78,7 @@ system_library = repository_rule(
     attrs = {
         "targets": attr.string_dict(
             mandatory = True,
-            doc = "target -> names for pkg-config; empty for a library that is only headers",
+            doc = "target -> names for pkg-config, or linker flags (-lNAME) of a library that it does not know; empty for a library that is only headers",
         ),
         "headers": attr.string_list(doc = "the entries of the include directory that are the library's"),
         "deb": attr.string(mandatory = True, doc = "the Debian packages, for the message"),

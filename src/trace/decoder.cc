@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookaside/trace/decoder.h"
 
+#include <bzlib.h>
+#include <lz4frame.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -9,6 +11,7 @@
 #include <limits>
 
 #include "lookaside/base/check.h"
+#include "lookaside/trace/snappy_decoder.h"
 
 namespace lookaside {
 namespace {
@@ -16,6 +19,10 @@ namespace {
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kXzMagic("\xfd\x37zXZ\0", 6);
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+constexpr std::string_view kLz4Magic = "\x04\x22\x4d\x18";
+constexpr std::string_view kSnappyMagic("\xff\x06\0\0sN", 6);
+constexpr std::string_view kZipMagic = "PK\x03\x04";
+constexpr std::string_view kEmptyZipMagic = "PK\x05\x06";
 constexpr unsigned kMaxHistoryLog = 27;  // 128 MiB
 
 uint8_t* Bytes(char* text) { return reinterpret_cast<uint8_t*>(text); }
@@ -164,6 +171,98 @@ class ZstdDecoder : public Decoder {
   bool at_boundary_ = true;
 };
 
+class Lz4Decoder : public Decoder {
+ public:
+  Lz4Decoder() {
+    LOOKASIDE_CHECK(!LZ4F_isError(
+        LZ4F_createDecompressionContext(&context_, LZ4F_VERSION)));
+  }
+  ~Lz4Decoder() override { LZ4F_freeDecompressionContext(context_); }
+  Lz4Decoder(const Lz4Decoder&) = delete;
+  Lz4Decoder& operator=(const Lz4Decoder&) = delete;
+
+  DecodeStep Decode(std::string_view input, std::span<char> output) override {
+    size_t in = input.size();
+    size_t out = output.size();
+    const size_t result = LZ4F_decompress(context_, output.data(), &out,
+                                          input.data(), &in, nullptr);
+    if (LZ4F_isError(result)) return {in, 0, LZ4F_getErrorName(result)};
+    if (in > 0 || out > 0) at_boundary_ = result == 0;
+    return {in, out, ""};
+  }
+
+  bool at_boundary() const override { return at_boundary_; }
+
+ private:
+  LZ4F_dctx* context_ = nullptr;
+  bool at_boundary_ = true;
+};
+
+std::string Bzip2Error(int result) {
+  switch (result) {
+    case BZ_DATA_ERROR:
+      return "bad data or check sum";
+    case BZ_DATA_ERROR_MAGIC:
+      return "bad stream header";
+    case BZ_MEM_ERROR:
+      return "no memory to decompress";
+    default:
+      return "libbz2 error " + std::to_string(result);
+  }
+}
+
+class Bzip2Decoder : public Decoder {
+ public:
+  Bzip2Decoder() = default;
+  ~Bzip2Decoder() override { End(); }
+  Bzip2Decoder(const Bzip2Decoder&) = delete;
+  Bzip2Decoder& operator=(const Bzip2Decoder&) = delete;
+
+  DecodeStep Decode(std::string_view input, std::span<char> output) override {
+    if (at_boundary_) Restart();
+    constexpr size_t kMost = std::numeric_limits<unsigned>::max();
+    const size_t in = std::min(input.size(), kMost);
+    const size_t out = std::min(output.size(), kMost);
+    stream_.next_in = const_cast<char*>(input.data());
+    stream_.avail_in = static_cast<unsigned>(in);
+    stream_.next_out = output.data();
+    stream_.avail_out = static_cast<unsigned>(out);
+    const int result = BZ2_bzDecompress(&stream_);
+    at_boundary_ = result == BZ_STREAM_END;
+    DecodeStep step{in - stream_.avail_in, out - stream_.avail_out, ""};
+    if (result != BZ_OK && result != BZ_STREAM_END) {
+      step.error = Bzip2Error(result);
+    }
+    return step;
+  }
+
+  bool at_boundary() const override { return at_boundary_; }
+
+ private:
+  void Restart() {
+    End();
+    stream_ = {};
+    at_boundary_ = false;
+    begun_ = true;
+    LOOKASIDE_CHECK(BZ2_bzDecompressInit(&stream_, 0, 0) == BZ_OK);
+  }
+  void End() {
+    if (begun_) BZ2_bzDecompressEnd(&stream_);
+  }
+
+  bz_stream stream_{};
+  bool begun_ = false;
+  bool at_boundary_ = true;
+};
+
+bool IsBzip2(std::string_view bytes) {
+  if (bytes.size() < 6 || !bytes.starts_with("BZh")) return false;
+  // The block size, and the first digits of pi or of its square root.
+  const std::string_view digits = bytes.substr(4, 2);
+  return bytes[3] >= '1' && bytes[3] <= '9' &&
+         (digits == "1A" || digits == "\x17\x72");
+}
+
 // Frames of any content that a reader jumps over: 0x184d2a50 to 0x184d2a5f.
 bool IsSkippableFrame(std::string_view bytes) {
   return bytes.size() >= 4 && (Bytes(bytes.data())[0] & 0xf0) == 0x50 &&
@@ -173,12 +272,14 @@ bool IsSkippableFrame(std::string_view bytes) {
 }  // namespace
 
 std::string_view Suffix(Compression compression) {
-  constexpr std::string_view kSuffixes[] = {"", "gz", "xz", "zst"};
+  constexpr std::string_view kSuffixes[] = {"",    "gz",  "xz", "zst",
+                                            "lz4", "bz2", "sz", "zip"};
   return kSuffixes[static_cast<int>(compression)];
 }
 
 std::string_view Name(Compression compression) {
-  constexpr std::string_view kNames[] = {"uncompressed", "gzip", "xz", "zstd"};
+  constexpr std::string_view kNames[] = {
+      "uncompressed", "gzip", "xz", "zstd", "lz4", "bzip2", "snappy", "zip"};
   return kNames[static_cast<int>(compression)];
 }
 
@@ -187,6 +288,13 @@ Compression DetectCompression(std::string_view first_bytes) {
   if (first_bytes.starts_with(kXzMagic)) return Compression::kXz;
   if (first_bytes.starts_with(kZstdMagic) || IsSkippableFrame(first_bytes)) {
     return Compression::kZstd;
+  }
+  if (first_bytes.starts_with(kLz4Magic)) return Compression::kLz4;
+  if (IsBzip2(first_bytes)) return Compression::kBzip2;
+  if (first_bytes.starts_with(kSnappyMagic)) return Compression::kSnappy;
+  if (first_bytes.starts_with(kZipMagic) ||
+      first_bytes.starts_with(kEmptyZipMagic)) {
+    return Compression::kZip;
   }
   return Compression::kNone;
 }
@@ -198,14 +306,11 @@ std::optional<OtherCompression> DetectOtherCompression(
     OtherCompression compression;
   };
   constexpr Magic kMagics[] = {
-      {"BZh", {"bzip2", "bzip2 -dc"}},
-      {"\x04\x22\x4d\x18", {"lz4", "lz4 -dc"}},
-      {"\x02\x21\x4c\x18", {"lz4", "lz4 -dc"}},
+      {"\x02\x21\x4c\x18", {"lz4 -l (its legacy frame)", "lz4 -dc"}},
       {std::string_view("\x5d\x00\x00", 3), {"lzma", "xz --format=lzma -dc"}},
       {"LZIP", {"lzip", "lzip -dc"}},
       {"\x1f\x9d", {"compress", "uncompress -c"}},
       {"7z\xbc\xaf\x27\x1c", {"7z", "7z x -so"}},
-      {"PK\x03\x04", {"zip", "unzip -p"}},
   };
   for (const Magic& magic : kMagics) {
     if (first_bytes.starts_with(magic.bytes)) return magic.compression;
@@ -216,6 +321,7 @@ std::optional<OtherCompression> DetectOtherCompression(
 std::unique_ptr<Decoder> MakeDecoder(Compression compression) {
   switch (compression) {
     case Compression::kNone:
+    case Compression::kZip:
       return nullptr;
     case Compression::kGzip:
       return std::make_unique<GzipDecoder>();
@@ -223,6 +329,12 @@ std::unique_ptr<Decoder> MakeDecoder(Compression compression) {
       return std::make_unique<XzDecoder>();
     case Compression::kZstd:
       return std::make_unique<ZstdDecoder>();
+    case Compression::kLz4:
+      return std::make_unique<Lz4Decoder>();
+    case Compression::kBzip2:
+      return std::make_unique<Bzip2Decoder>();
+    case Compression::kSnappy:
+      return std::make_unique<SnappyDecoder>();
   }
   return nullptr;
 }

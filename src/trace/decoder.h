@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Streaming decompression, one implementation per compressed format: gzip
-// (RFC 1952, zlib), xz (the .xz file format 1.1.0, liblzma) and zstd (RFC
-// 8878). A file is a row of members (gzip), streams with padding (xz) or
-// frames (zstd); one decoder goes through all of them.
+// (RFC 1952, zlib), xz (the .xz file format 1.1.0, liblzma), zstd (RFC 8878),
+// lz4 (its frame format 1.6, liblz4), bzip2 (libbz2) and snappy's framing
+// format (trace/snappy_decoder.h). A file is a row of members (gzip), streams
+// with padding (xz), frames (zstd, lz4) or streams (bzip2, snappy); one decoder
+// goes through all of them. A zip is no stream: trace/zip_parts.h.
 //
 // Leaves out: other compressions, which are told by name; dictionaries;
 // seeking. Invariants: memory is bounded (128 MiB of history at most, as the
@@ -27,11 +29,20 @@
 
 namespace lookaside {
 
-enum class Compression : uint8_t { kNone = 0, kGzip, kXz, kZstd };
+enum class Compression : uint8_t {
+  kNone = 0,
+  kGzip,
+  kXz,
+  kZstd,
+  kLz4,
+  kBzip2,
+  kSnappy,
+  kZip,
+};
 
-// As in the name of a file: "", "gz", "xz", "zst".
+// As in the name of a file: "", "gz", "xz", "zst", "lz4", "bz2", "sz", "zip".
 std::string_view Suffix(Compression compression);
-// As in a message: "uncompressed", "gzip", "xz", "zstd".
+// As in a message: "uncompressed", "gzip", "xz", "zstd", and so on.
 std::string_view Name(Compression compression);
 
 // By the first bytes; 6 suffice. A zstd stream may begin with a skippable
@@ -66,7 +77,7 @@ class Decoder {
   virtual bool at_boundary() const = 0;
 };
 
-// Null for kNone.
+// Null for kNone and kZip.
 std::unique_ptr<Decoder> MakeDecoder(Compression compression);
 
 }  // namespace lookaside

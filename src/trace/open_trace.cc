@@ -44,8 +44,8 @@ absl::StatusOr<std::unique_ptr<TraceReader>> OpenSource(
   if (source->compression() == Compression::kNone) {
     if (const auto other = DetectOtherCompression(head)) {
       return InvalidArgument(
-          "{}: is compressed by {}, which is not read; read are gzip, xz and "
-          "zstd: unpack it first ({} FILE > TRACE)",
+          "{}: is compressed by {}, which is not read; read are gzip, xz, "
+          "zstd, lz4, bzip2, snappy and zip: unpack it first ({} FILE > TRACE)",
           source->name(), other->name, other->command);
     }
   }

@@ -7,16 +7,24 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lookaside/trace/decoder.h"
 
 namespace lookaside {
 
-// One member, stream or frame, with its check sum; the text itself for kNone.
+// One member, stream or frame, with its check sum; the text itself for kNone; a
+// zip has one member.
 std::string Compress(std::string_view text, Compression compression);
 
 inline constexpr Compression kCompressed[] = {
-    Compression::kGzip, Compression::kXz, Compression::kZstd};
+    Compression::kGzip, Compression::kXz,    Compression::kZstd,
+    Compression::kLz4,  Compression::kBzip2, Compression::kSnappy};
+
+// A zip archive of these members: name and text, deflated.
+std::string Zip(
+    const std::vector<std::pair<std::string, std::string>>& members);
 
 }  // namespace lookaside
 
