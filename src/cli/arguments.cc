@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -143,6 +145,40 @@ absl::Status ParseNumber(std::string_view option, const std::string& text,
   return absl::OkStatus();
 }
 
+// The one of the names that `text` is; nothing where it is empty.
+template <typename T>
+absl::Status ParseName(
+    std::string_view option, const std::string& text,
+    std::initializer_list<std::pair<std::string_view, T>> names, T& value) {
+  if (text.empty()) return absl::OkStatus();
+  std::string allowed;
+  for (const auto& [name, named] : names) {
+    if (text == name) {
+      value = named;
+      return absl::OkStatus();
+    }
+    allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", name);
+  }
+  return InvalidArgument("{} {}: expected one of {}", option, text, allowed);
+}
+
+absl::Status ParseReading(const Words& words, TraceOptions& reading) {
+  using Format = std::optional<TraceFormat>;
+  LOOKASIDE_RETURN_IF_ERROR(
+      ParseName<Format>("--format", words.format,
+                        {{"lackey", TraceFormat::kLackey},
+                         {"drmemtrace", TraceFormat::kDrmemtrace}},
+                        reading.format));
+  LOOKASIDE_RETURN_IF_ERROR(
+      ParseName<ThreadOrder>("--thread-order", words.thread_order,
+                             {{"timestamps", ThreadOrder::kTimestamps},
+                              {"serial_schedule", ThreadOrder::kSerialSchedule},
+                              {"cpu_schedule", ThreadOrder::kCpuSchedule}},
+                             reading.order));
+  return ParseNumber("--max-expansion", words.max_expansion,
+                     reading.max_expansion, {.low = 1});
+}
+
 absl::Status MissingCommand(const std::vector<CLI::App*>& chain) {
   std::string names;
   for (const std::string& name : SubcommandNames(*chain.back())) {
@@ -231,6 +267,7 @@ absl::StatusOr<Arguments> Interpret(CLI::App& app, Words& words) {
       ParseNumber("--level", words.level, level,
                   {.low = kLktLeastLevel, .high = kLktMostLevel}));
   arguments.level = static_cast<int>(level);
+  LOOKASIDE_RETURN_IF_ERROR(ParseReading(words, arguments.reading));
   if (!words.trace.empty()) arguments.traces = {words.trace};
   LOOKASIDE_RETURN_IF_ERROR(CheckTogether(words));
   if (!words.preset.empty()) arguments.config.cpu = words.preset;

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "lookaside/config/config_loader.h"
 #include "lookaside/trace/lkt_level.h"
+#include "lookaside/trace/trace_options.h"
 
 namespace lookaside {
 
@@ -33,6 +34,7 @@ struct Arguments {
   Command command = Command::kHelp;
   std::string help;  // the text, for kHelp
   std::vector<std::string> traces;
+  TraceOptions reading;  // of the traces
   ConfigRequest config;
   uint64_t seed = 0;
   uint64_t lines = 10;

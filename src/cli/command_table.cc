@@ -59,6 +59,17 @@ void AddConfig(CLI::App* command, Words& words) {
           "Change one key of the configuration; may be repeated");
 }
 
+void AddReading(CLI::App* command, Words& words) {
+  AddValue(command, "--format", words.format, "FORMAT",
+           "lackey or drmemtrace; by content unless given");
+  AddValue(command, "--thread-order", words.thread_order, "ORDER",
+           "How files of a drmemtrace directory follow one another:\n"
+           "timestamps (unless given), serial_schedule or cpu_schedule");
+  AddValue(command, "--max-expansion", words.max_expansion, "N",
+           "Refuse what unpacks to more than N times its size; 1000 unless\n"
+           "given");
+}
+
 void AddTraces(CLI::App* command, Words& words) {
   command
       ->add_option("TRACE", words.arguments.traces,
@@ -66,12 +77,14 @@ void AddTraces(CLI::App* command, Words& words) {
                    "several are several processes; - is standard input")
       ->option_text(" ")
       ->required();
+  AddReading(command, words);
 }
 
 void AddTrace(CLI::App* command, Words& words) {
   command->add_option("TRACE", words.trace, "A recording; - is standard input")
       ->option_text(" ")
       ->required();
+  AddReading(command, words);
 }
 
 void AddReplay(CLI::App& app, Words& words) {
@@ -143,6 +156,7 @@ void AddTraceCommands(CLI::App& app, Words& words) {
                    "Recordings; - is standard input")
       ->option_text(" ")
       ->required();
+  AddReading(info, words);
   AddJson(info, words, "what is in them");
   CLI::App* const head =
       AddCommand(trace, "head", "Print the first events of a recording",

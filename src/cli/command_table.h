@@ -16,6 +16,9 @@ namespace lookaside {
 struct Words {
   Arguments arguments;
   std::string trace;  // of commands that take one
+  std::string format;
+  std::string max_expansion;
+  std::string thread_order;
   std::string seed;
   std::string jobs;
   std::string lines;

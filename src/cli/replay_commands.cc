@@ -46,8 +46,9 @@ absl::Status RunReplay(const Arguments& arguments) {
   std::vector<std::unique_ptr<TraceReader>> opened;
   std::vector<TraceReader*> readers;
   for (const std::string& trace : arguments.traces) {
-    LOOKASIDE_ASSIGN_OR_RETURN(std::unique_ptr<TraceReader> reader,
-                               OpenSource(trace, arguments.seed));
+    LOOKASIDE_ASSIGN_OR_RETURN(
+        std::unique_ptr<TraceReader> reader,
+        OpenSource(trace, arguments.seed, arguments.reading));
     readers.push_back(reader.get());
     opened.push_back(std::move(reader));
   }

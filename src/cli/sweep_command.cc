@@ -35,8 +35,9 @@ using Readers = std::vector<std::unique_ptr<TraceReader>>;
 absl::StatusOr<Readers> OpenAll(const Arguments& arguments) {
   Readers readers;
   for (const std::string& trace : arguments.traces) {
-    LOOKASIDE_ASSIGN_OR_RETURN(std::unique_ptr<TraceReader> reader,
-                               OpenSource(trace, arguments.seed));
+    LOOKASIDE_ASSIGN_OR_RETURN(
+        std::unique_ptr<TraceReader> reader,
+        OpenSource(trace, arguments.seed, arguments.reading));
     readers.push_back(std::move(reader));
   }
   return readers;

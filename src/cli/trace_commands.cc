@@ -61,7 +61,7 @@ absl::Status RunTraceInfo(const Arguments& arguments) {
   std::string text;
   for (const std::string& path : arguments.traces) {
     LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                               OpenSource(path, 0));
+                               OpenSource(path, 0, arguments.reading));
     LOOKASIDE_ASSIGN_OR_RETURN(TraceSummary summary, SummarizeTrace(*reader));
     text += (text.empty() ? "" : "\n") + TraceSummaryText(summary);
     summaries.push_back(std::move(summary));
@@ -74,8 +74,9 @@ absl::Status RunTraceInfo(const Arguments& arguments) {
 }
 
 absl::Status RunTraceHead(const Arguments& arguments) {
-  LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                             OpenSource(arguments.traces.front(), 0));
+  LOOKASIDE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<TraceReader> reader,
+      OpenSource(arguments.traces.front(), 0, arguments.reading));
   std::vector<TraceEvent> buffer(kHeadBuffer);
   EventLines lines;
   bool first = true;

@@ -49,6 +49,7 @@ absl::StatusOr<std::vector<std::string>> FilesIn(const std::string& path) {
 
 struct Found {
   std::vector<DrmFile> files;
+  std::string empty;  // the last empty file
   std::vector<std::string> others;
 };
 
@@ -59,9 +60,14 @@ absl::StatusOr<Found> FindTraces(const std::string& path,
   Found found;
   for (const std::string& name : names) {
     if (IsSchedule(name)) continue;
-    LOOKASIDE_ASSIGN_OR_RETURN(
-        auto source,
-        ByteSource::Open(fs::path(path) / name, options.max_expansion));
+    const fs::path file = fs::path(path) / name;
+    std::error_code unknown;
+    if (fs::file_size(file, unknown) == 0) {
+      found.empty = file;
+      continue;
+    }
+    LOOKASIDE_ASSIGN_OR_RETURN(auto source,
+                               ByteSource::Open(file, options.max_expansion));
     std::string head = ReadHead(*source);
     LOOKASIDE_RETURN_IF_ERROR(source->status());
     if (LooksLikeDrm32(head)) {
@@ -124,6 +130,8 @@ absl::StatusOr<std::unique_ptr<TraceReader>> OpenDrmDirectory(
   const std::string& place = IsDirectory(inner) ? inner : path;
   LOOKASIDE_ASSIGN_OR_RETURN(Found found, FindTraces(place, options));
   if (found.files.empty()) return NoTrace(path);
+  // It may be what is left of a thread.
+  if (!found.empty.empty()) return InvalidArgument("{}: is empty", found.empty);
   LOOKASIDE_ASSIGN_OR_RETURN(auto schedule, ReadSchedule(place, options));
   auto reader = std::make_unique<DrmReader>(path, std::move(found.files),
                                             std::move(schedule));

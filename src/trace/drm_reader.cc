@@ -254,8 +254,8 @@ void DrmReader::AddWarnings(TraceInfo& info) const {
   if (!info.skipped.empty()) {
     std::string listed;
     for (const SkippedRecords& skipped : info.skipped) {
-      listed += fmt::format("{}{} {}", listed.empty() ? "" : ", ",
-                            skipped.count, skipped.kind);
+      listed += fmt::format("{}{} ({})", listed.empty() ? "" : ", ",
+                            skipped.kind, skipped.count);
     }
     info.warnings.push_back(
         fmt::format("records without use here: {}", listed));

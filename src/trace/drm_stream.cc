@@ -444,7 +444,8 @@ void DrmStream::SetWindow() {
 
 // More records; false at the end and on an error.
 bool DrmStream::Refill() {
-  while (part_ < part_ends_.size() && part_ends_[part_] == offset_ + begin_) {
+  while (part_ + 1 < part_ends_.size() &&
+         part_ends_[part_] == offset_ + begin_) {
     TakePartEnd();
     if (!status_.ok()) return false;
     ++part_;
@@ -463,8 +464,7 @@ bool DrmStream::Refill() {
 }
 
 void DrmStream::TakePartEnd() {
-  const bool whole = std::exchange(after_chunk_footer_, false);
-  if (whole || part_ + 1 == part_ends_.size()) return;
+  if (std::exchange(after_chunk_footer_, false)) return;
   Fail(fmt::format("{} ends without a chunk footer: it is truncated",
                    source_->parts()[part_].name));
 }

@@ -90,7 +90,7 @@ class DrmStream {
   void Have(size_t bytes);
   void SetWindow();
   bool Refill();
-  void TakePartEnd();
+  void TakePartEnd();  // of a part but the last
   void TakeEnd();
   Next TakeOther(const DrmRecord& record, TraceEvent* event,
                  std::vector<MemoryCall>& calls);

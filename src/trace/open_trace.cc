@@ -78,7 +78,20 @@ Opened OpenSource(std::unique_ptr<ByteSource> source,
 
 absl::StatusOr<std::unique_ptr<TraceReader>> OpenTrace(
     const std::string& path, const TraceOptions& options) {
-  if (IsDirectory(path)) return OpenDrmDirectory(path, options);
+  if (IsDirectory(path)) {
+    if (options.format.value_or(TraceFormat::kDrmemtrace) !=
+        TraceFormat::kDrmemtrace) {
+      return InvalidArgument(
+          "{}: is a directory; only drmemtrace's traces are directories", path);
+    }
+    return OpenDrmDirectory(path, options);
+  }
+  if (options.order != ThreadOrder::kTimestamps) {
+    return InvalidArgument(
+        "{}: is one file; a schedule orders the files of a directory "
+        "(--thread-order)",
+        path);
+  }
   LOOKASIDE_ASSIGN_OR_RETURN(auto source,
                              ByteSource::Open(path, options.max_expansion));
   return OpenSource(std::move(source), options);

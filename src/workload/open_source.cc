@@ -150,9 +150,9 @@ absl::StatusOr<MprotectConfig> ParseMprotect(const std::string& name) {
   return config;
 }
 
-absl::StatusOr<std::unique_ptr<TraceReader>> OpenSource(const std::string& name,
-                                                        uint64_t seed) {
-  if (!NamesGenerator(name)) return OpenTrace(name);
+absl::StatusOr<std::unique_ptr<TraceReader>> OpenSource(
+    const std::string& name, uint64_t seed, const TraceOptions& reading) {
+  if (!NamesGenerator(name)) return OpenTrace(name, reading);
   LOOKASIDE_ASSIGN_OR_RETURN(const MprotectConfig config, ParseMprotect(name));
   return std::make_unique<MprotectGenerator>(name, config, seed);
 }

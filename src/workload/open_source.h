@@ -17,14 +17,16 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "lookaside/trace/trace_options.h"
 #include "lookaside/trace/trace_reader.h"
 #include "lookaside/workload/mprotect_generator.h"
 
 namespace lookaside {
 
-// `seed`: of what a generator draws. An error names what is wrong in it.
-absl::StatusOr<std::unique_ptr<TraceReader>> OpenSource(const std::string& name,
-                                                        uint64_t seed);
+// `seed`: of what a generator draws; `reading`: of recordings. An error names
+// what is wrong in it.
+absl::StatusOr<std::unique_ptr<TraceReader>> OpenSource(
+    const std::string& name, uint64_t seed, const TraceOptions& reading = {});
 
 // Whether `name` is that of a generator, right or wrong.
 bool NamesGenerator(const std::string& name);

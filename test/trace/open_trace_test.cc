@@ -114,8 +114,9 @@ TEST(OpenTrace, OtherFormatsAreRefusedByName) {
   EXPECT_EQ(
       ReadBytes("0 401000\n1 401008\n").error,
       "mem: is not a trace of a known format: it begins with '0 401000' "
-      "(uncompressed); read are: native traces (.lkt) and Valgrind lackey text "
-      "(--trace-mem=yes), plain or compressed by gzip, xz or zstd");
+      "(uncompressed); read are: native traces (.lkt), Valgrind lackey text "
+      "(--trace-mem=yes) and DynamoRIO's final drmemtrace traces, plain or "
+      "compressed by gzip, xz, zstd, lz4, bzip2, snappy or zip");
   EXPECT_NE(ReadBytes(Compress("0 401000\n", Compression::kXz))
                 .error.find("'0 401000' (xz)"),
             std::string::npos);
