@@ -41,7 +41,7 @@ absl::Status RunTraceConvert(const Arguments& arguments) {
   const std::string& from = arguments.traces.front();
   LOOKASIDE_RETURN_IF_ERROR(CheckOutput(from, arguments.output));
   LOOKASIDE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
-                             OpenSource(from, 0));
+                             OpenSource(from, 0, arguments.reading));
   LktOrigin origin;
   origin.name = from;
   origin.format = reader->info().format;
