@@ -95,7 +95,6 @@ class DrmReader final : public TraceReader {
   bool ended_ = false;
   size_t without_timestamp_ = 0;  // files
   std::vector<MemoryCall> calls_;
-  uint64_t fetches_ = 0;
   uint64_t events_ = 0;
   std::array<uint64_t, kCallKinds> calls_by_kind_{};
   uint64_t failed_calls_ = 0;

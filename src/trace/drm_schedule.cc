@@ -45,8 +45,12 @@ absl::StatusOr<std::vector<Entry>> ReadEntries(ByteSource& source) {
 
 absl::StatusOr<std::vector<DrmSlice>> ReadDrmSchedule(ByteSource& source) {
   LOOKASIDE_ASSIGN_OR_RETURN(std::vector<Entry> entries, ReadEntries(source));
-  // A serial schedule is in this order already.
-  std::ranges::stable_sort(entries, {}, &Entry::timestamp);
+  // A serial schedule is in this order already. Which CPU it was plays no part:
+  // its place holds that in the file, which decides among equals.
+  for (size_t i = 0; i < entries.size(); ++i) entries[i].cpu = i;
+  std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
+    return std::pair(a.timestamp, a.cpu) < std::pair(b.timestamp, b.cpu);
+  });
   std::vector<DrmSlice> slices(entries.size());
   absl::flat_hash_map<uint64_t, uint64_t> next;  // first of it, by thread
   for (size_t i = entries.size(); i-- > 0;) {

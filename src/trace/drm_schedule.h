@@ -7,7 +7,7 @@
 // cpu schedule has one member for each CPU; together, by timestamp, they are
 // the same.
 //
-// Memory grows with the switches: 24 bytes for each.
+// Memory grows with the switches: 24 bytes for each, 56 while it is read.
 #ifndef LOOKASIDE_TRACE_DRM_SCHEDULE_H_
 #define LOOKASIDE_TRACE_DRM_SCHEDULE_H_
 
