@@ -7,6 +7,16 @@ namespace lookaside {
 namespace {
 
 std::string ThreadsWarning(const TraceInfo& info, bool timed) {
+  // DynamoRIO lets threads run side by side; Valgrind does not.
+  if (info.format.starts_with("drmemtrace")) {
+    return fmt::format(
+        "the recording has {} threads, which ran side by side: {}",
+        info.threads,
+        timed ? "in timed order they do again between its calls, and stand "
+                "still while one of them makes a call"
+              : "they are played in one order, that of their files' marks, and "
+                "no race can show");
+  }
   if (timed) {
     return fmt::format(
         "the recording has {} threads, which its recorder let run one at a "

@@ -45,6 +45,25 @@ TEST(ExitStatus, IsOneWhereACheckFoundAViolation) {
   EXPECT_THAT(done.out, HasSubstr("mprotect changed it"));
 }
 
+TEST(ExitStatus, IsTwoWhereATraceIsTruncated) {
+  // A header of version 1, and no footer.
+  const std::string header("\x19\0\0\0\1\0\0\0\0\0\0\0", 12);
+  const Finished done = RunLookaside({"trace", "info", "-"}, {.input = header});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(done.err,
+            "lookaside: -: byte 12: the trace ends without its footer: it is "
+            "truncated\n");
+}
+
+TEST(ExitStatus, IsTwoWhereTheFormatIsNotThatOfTheOption) {
+  const Finished done = RunLookaside(
+      {"trace", "info", "-", "--format", "drmemtrace"}, {.input = kProtect});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("is where a trace has its header (25)"));
+  EXPECT_EQ(RunLookaside({"trace", "info", "-", "--format", "din"}).err,
+            "lookaside: --format din: expected one of lackey, drmemtrace\n");
+}
+
 TEST(ExitStatus, OfASweepIsOneWhereAPointHasAViolation) {
   const Finished done = RunLookaside(
       {"sweep", "-", "--cpu", "skylake-sp", "--set", "kernel.kpti=true",
