@@ -71,10 +71,17 @@ class FlushPolicy {
   virtual std::unique_ptr<FlushPolicy> Clone() const = 0;
 };
 
-// Whether kernels of the two policies differ in nothing but their plans, and
-// ask for the same flushes whatever the plans: they do the same as long as
-// their plans are the same.
-constexpr bool DifferInPlansAlone(FlushPolicyKind a, FlushPolicyKind b) {
+// Whether kernels of rules that differ in their flush policies and its numbers
+// differ in nothing but their plans, and ask for the same flushes whatever the
+// plans: they do the same as long as their plans are the same.
+constexpr bool DifferInPlansAlone(const KernelRules& rules_a,
+                                  const KernelRules& rules_b) {
+  const FlushPolicyKind a = rules_a.policy;
+  const FlushPolicyKind b = rules_b.policy;
+  // What the user half is owed is limited by the ceiling, outside any plan.
+  if (rules_a.flush_in_context && rules_a.ceiling != rules_b.ceiling) {
+    return false;
+  }
   constexpr auto kPlain = [](FlushPolicyKind kind) {
     return kind == FlushPolicyKind::kAlwaysFull ||
            kind == FlushPolicyKind::kShift ||

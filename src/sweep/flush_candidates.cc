@@ -64,8 +64,7 @@ class LanePolicy final : public FlushPolicy {
 
 FlushCandidates::FlushCandidates(std::span<const KernelRules> rules) {
   for (const KernelRules& one : rules) {
-    LOOKASIDE_CHECK(rules.size() == 1 ||
-                    DifferInPlansAlone(rules[0].policy, one.policy));
+    LOOKASIDE_CHECK(rules.size() == 1 || DifferInPlansAlone(rules[0], one));
     policies_.push_back(MakeFlushPolicy(one));
   }
 }

@@ -94,7 +94,7 @@ bool MayShare(const Group& group, const SimConfig& config,
               const KernelRules& rules) {
   if (group.config == config) return true;
   return config.replay.order != ReplayOrder::kTimed &&
-         DifferInPlansAlone(group.rules[0].policy, rules.policy) &&
+         DifferInPlansAlone(group.rules[0], rules) &&
          WithoutFlushPlan(group.config) == WithoutFlushPlan(config);
 }
 

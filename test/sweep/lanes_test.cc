@@ -93,6 +93,13 @@ TEST(Lanes, PoliciesThatDecideAlikeShare) {
   EXPECT_LT(CountLanes(ExpectAsAlone(points, recording)), points.size() / 2);
 }
 
+// The ceiling also limits what is owed to the user half: no plan tells.
+TEST(Lanes, CeilingsThatLimitInContextFlushesShareNothing) {
+  ExpectAsAlone(Grid("skylake-sp", {"kernel.flush.ceiling=1,4,16,64"},
+                     {"kernel.kpti=true", "kernel.flush.in_context=true"}),
+                DecodeRecording());
+}
+
 TEST(Lanes, APolicyThatKnowsTheFutureHasALaneOfItsOwn) {
   const auto points = Grid(
       "skylake-sp", {"kernel.flush.policy=ceiling,clairvoyant,always_full",
