@@ -111,7 +111,7 @@ void AddSweep(CLI::App& app, Words& words) {
   CLI::App* const sweep = AddCommand(
       &app, "sweep",
       "Play a recorded program on many configurations, in one pass",
-      "  lookaside sweep ls.lackey --vary tlb.stlb.entries=768..3072:*2 "
+      "  lookaside sweep ls.lackey --vary tlb.stlb.entries=384..1536:*2 "
       "--vary walk.overlap=0,0.5");
   AddTraces(sweep, words);
   AddList(sweep, "--vary", words.arguments.varies, "KEY=LIST",
@@ -171,6 +171,7 @@ void AddTraceCommands(CLI::App& app, Words& words) {
                    "A recording or a generator; - is standard input")
       ->option_text(" ")
       ->required();
+  AddReading(convert, words);
   convert
       ->add_option("TO", words.arguments.output,
                    "The file to be written; its name ends in .lkt")

@@ -23,7 +23,7 @@ absl::Status RunConfigList() {
 
 absl::Status RunConfigShow(const Arguments& arguments) {
   LOOKASIDE_RETURN_IF_ERROR(
-      CheckResultFile(arguments.json, InputsOf(arguments)));
+      CheckResultFile("--json", arguments.json, InputsOf(arguments)));
   LOOKASIDE_ASSIGN_OR_RETURN(const LoadedConfig loaded,
                              LoadConfig(arguments.config));
   return arguments.json.empty()

@@ -44,7 +44,10 @@ absl::Status RunTraceConvert(const Arguments& arguments) {
                              OpenSource(from, 0, arguments.reading));
   LktOrigin origin;
   origin.name = from;
-  origin.format = reader->info().format;
+  const TraceInfo before = reader->info();
+  origin.format = RecordedAs(before);
+  origin.setup_accesses = before.setup_accesses;
+  origin.has_fetches = before.has_fetches;
   origin.tool = fmt::format("lookaside {}", kVersion);
   origin.command =
       fmt::format("lookaside trace convert {} {}", from, arguments.output);

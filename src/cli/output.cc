@@ -21,8 +21,8 @@ absl::Status CheckResultFiles(const Arguments& arguments) {
                            arguments.json, arguments.csv);
   }
   LOOKASIDE_RETURN_IF_ERROR(
-      CheckResultFile(arguments.json, InputsOf(arguments)));
-  return CheckResultFile(arguments.csv, InputsOf(arguments));
+      CheckResultFile("--json", arguments.json, InputsOf(arguments)));
+  return CheckResultFile("--csv", arguments.csv, InputsOf(arguments));
 }
 
 bool TakesStandardOutput(const Arguments& arguments) {

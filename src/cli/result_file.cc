@@ -49,15 +49,14 @@ absl::Status Replace(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-absl::Status CheckResultFile(const std::string& path,
+absl::Status CheckResultFile(std::string_view option, const std::string& path,
                              const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
     std::error_code error;
     if (!std::filesystem::equivalent(path, input, error)) continue;
     return InvalidArgument(
-        "--json {}: this is the input {} itself; write the result to another "
-        "file",
-        path, input);
+        "{} {}: this is the input {} itself; write the result to another file",
+        option, path, input);
   }
   if (path.empty() || path == "-") return absl::OkStatus();
   return CheckWritable(path);

@@ -17,7 +17,8 @@ namespace lookaside {
 // writing: asked before hours of work. "" (no file) and "-" are fine. A file
 // that is one of `inputs`, under any name, is an error: the result would take
 // its place.
-absl::Status CheckResultFile(const std::string& path,
+// `option`: that names it.
+absl::Status CheckResultFile(std::string_view option, const std::string& path,
                              const std::vector<std::string>& inputs);
 
 // Whether two results would be written to one place, under whatever names.

@@ -43,9 +43,11 @@ absl::StatusOr<Readers> OpenAll(const Arguments& arguments) {
   return readers;
 }
 
-// One recording is read once for all points.
+// One recording is read once for all points, unless its beginning is not to be
+// counted.
 bool IsReadOnce(const Readers& readers) {
-  return readers.size() == 1 && readers[0]->streams() == nullptr;
+  return readers.size() == 1 && readers[0]->streams() == nullptr &&
+         readers[0]->info().setup_accesses == 0;
 }
 
 absl::Status CheckReadable(const Arguments& arguments, const Readers& readers) {

@@ -56,7 +56,8 @@ class EventLines {
 }  // namespace
 
 absl::Status RunTraceInfo(const Arguments& arguments) {
-  LOOKASIDE_RETURN_IF_ERROR(CheckResultFile(arguments.json, arguments.traces));
+  LOOKASIDE_RETURN_IF_ERROR(
+      CheckResultFile("--json", arguments.json, arguments.traces));
   std::vector<TraceSummary> summaries;
   std::string text;
   for (const std::string& path : arguments.traces) {

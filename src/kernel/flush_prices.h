@@ -9,7 +9,8 @@
 //
 // Leaves out: CPUs that do not run it, which catch up later; flushes that come
 // before the next use; entries that would have been evicted; the kernel's own
-// pages and paging-structure caches; interrupts, which both pay for.
+// pages and paging-structure caches; broadcasts by INVLPGB, which are priced as
+// if each CPU dropped pages for itself; interrupts, which both pay for.
 #ifndef LOOKASIDE_KERNEL_FLUSH_PRICES_H_
 #define LOOKASIDE_KERNEL_FLUSH_PRICES_H_
 

@@ -8,7 +8,7 @@ namespace {
 
 std::string ThreadsWarning(const TraceInfo& info, bool timed) {
   // DynamoRIO lets threads run side by side; Valgrind does not.
-  if (info.format.starts_with("drmemtrace")) {
+  if (RecordedAs(info).starts_with("drmemtrace")) {
     return fmt::format(
         "the recording has {} threads, which ran side by side: {}",
         info.threads,
@@ -34,7 +34,8 @@ std::vector<std::string> WarningsOf(const ReplayedTrace& trace,
                                     ReplayOperations operations, bool timed) {
   const TraceInfo& info = trace.info;
   std::vector<std::string> warnings = info.warnings;
-  if (info.threads > 1 && !trace.generated) {
+  // A generator has its natural order.
+  if (info.threads > 1 && RecordedAs(info) != "generator") {
     warnings.push_back(ThreadsWarning(info, timed));
   }
   const uint64_t recorded = AllCalls(info);

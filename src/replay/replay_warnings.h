@@ -18,7 +18,6 @@ namespace lookaside {
 struct ReplayedTrace {
   TraceInfo info;
   CallCounts calls;
-  bool generated = false;  // by a generator: it has its natural order
 };
 
 // Of all traces in their order; each sentence says which trace, if there are

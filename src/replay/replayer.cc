@@ -78,7 +78,6 @@ absl::StatusOr<RunResult> ReplayRecorded(Simulation& simulation,
   const SimConfig& config = simulation.config();
   uint64_t setup = 0;
   for (TraceReader* reader : readers) {
-    if (reader->streams() == nullptr) continue;  // of generators alone
     setup += reader->info().setup_accesses;
   }
   RecordedReplay replay(simulation, options.progress, setup);

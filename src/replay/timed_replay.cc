@@ -31,6 +31,7 @@ TimedReplay::TimedReplay(Simulation& simulation,
 
 absl::Status TimedReplay::Add(TraceReader& reader) {
   ThreadStreams* const streams = reader.streams();
+  warmup_ += reader.info().setup_accesses;
   if (streams == nullptr) return AddRecording(reader.info().name);
   LOOKASIDE_ASSIGN_OR_RETURN(
       const size_t process,
@@ -41,7 +42,6 @@ absl::Status TimedReplay::Add(TraceReader& reader) {
   Trace trace;
   trace.ended = trace.started = true;
   traces_.push_back(std::move(trace));
-  warmup_ += reader.info().setup_accesses;
   order_.AddThread(process, 0);
   return absl::OkStatus();
 }
@@ -154,7 +154,7 @@ absl::StatusOr<RunResult> TimedReplay::Finish(
   }
   std::vector<ReplayedTrace> traces;
   for (size_t i = 0; i < infos.size(); ++i) {
-    traces.push_back({infos[i], order_.calls(i), traces_[i].record == nullptr});
+    traces.push_back({infos[i], order_.calls(i)});
   }
   result.traces = infos;
   const ReplayConfig& replay = simulation_.config().replay;

@@ -90,8 +90,11 @@ std::string BestLine(const SweepTable& table) {
   if (best.size() > 1) {
     text += fmt::format(" (and {} more that take as long)", best.size() - 1);
   }
-  text += fmt::format(": {} cycles; the worst takes {} more", Grouped(least),
-                      Percent(most - least, least));
+  text += fmt::format(": {} cycles", Grouped(least));
+  if (most > least) {
+    text +=
+        fmt::format("; the worst takes {} more", Percent(most - least, least));
+  }
   return WrapText("best      ", text);
 }
 

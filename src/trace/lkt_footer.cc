@@ -20,8 +20,6 @@ std::string EncodeFooter(const LktFooter& footer) {
   AppendVarint(raw, info.failed_calls);
   AppendVarint(raw, info.threads);
   AppendVarint(raw, info.processes);
-  AppendVarint(raw, info.setup_accesses);
-  AppendVarint(raw, info.has_fetches ? 1 : 0);
   AppendVarint(raw, info.skipped.size());
   for (const SkippedRecords& skipped : info.skipped) {
     AppendText(raw, skipped.kind);
@@ -47,14 +45,11 @@ std::optional<LktFooter> DecodeFooter(std::string_view raw) {
   info.bytes = reader.Varint();
   info.events = reader.Varint();
   info.accesses = reader.Varint();
-  // Of kinds of calls that a later version may know there is nothing to say.
   if (reader.Varint() != info.calls.size()) return std::nullopt;
   for (uint64_t& count : info.calls) count = reader.Varint();
   info.failed_calls = reader.Varint();
   info.threads = static_cast<uint32_t>(reader.VarintUpTo(kMost));
   info.processes = static_cast<uint32_t>(reader.VarintUpTo(kMost));
-  info.setup_accesses = reader.Varint();
-  info.has_fetches = reader.VarintUpTo(1) != 0;
   for (uint64_t left = reader.Varint(); left > 0 && reader.ok(); --left) {
     std::string kind(reader.Text());
     info.skipped.push_back({std::move(kind), reader.Varint()});

@@ -25,7 +25,8 @@ struct LktBlockPlace {
 
 struct LktFooter {
   // As TraceInfo: of the origin `xxh3`, `bytes`, `skipped` and `warnings`, of
-  // the file's contents the rest. `name` and `format` stand in the header.
+  // the file's contents the rest. What is known at the beginning stands in the
+  // header.
   TraceInfo info;
   std::vector<LktBlockPlace> blocks;
 };

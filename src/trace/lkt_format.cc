@@ -31,6 +31,8 @@ std::string EncodeHeader(const LktHeader& header) {
   AppendText(metadata, header.origin.format);
   AppendText(metadata, header.origin.tool);
   AppendText(metadata, header.origin.command);
+  AppendVarint(metadata, header.origin.setup_accesses);
+  AppendVarint(metadata, header.origin.has_fetches ? 1 : 0);
   std::string bytes(kLktMagic);
   AppendFixed(bytes, header.version);
   AppendFixed(bytes, static_cast<uint16_t>(header.content));
@@ -62,7 +64,9 @@ std::optional<LktOrigin> DecodeMetadata(std::string_view fixed,
   origin.format = reader.Text();
   origin.tool = reader.Text();
   origin.command = reader.Text();
-  if (!reader.ok()) return std::nullopt;
+  origin.setup_accesses = reader.Varint();
+  origin.has_fetches = reader.VarintUpTo(1) != 0;
+  if (!reader.ok() || !reader.rest().empty()) return std::nullopt;
   return origin;
 }
 

@@ -47,6 +47,9 @@ struct LktOrigin {
   std::string format;   // of that trace
   std::string tool;     // that wrote the file, with its version
   std::string command;  // the command line
+  // As in TraceInfo, where they are known from the beginning.
+  uint64_t setup_accesses = 0;
+  bool has_fetches = false;
 
   friend bool operator==(const LktOrigin&, const LktOrigin&) = default;
 };

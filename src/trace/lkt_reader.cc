@@ -9,6 +9,7 @@
 
 #include "lookaside/base/check.h"
 #include "lookaside/base/status.h"
+#include "lookaside/trace/quoted.h"
 
 namespace lookaside {
 
@@ -55,6 +56,11 @@ absl::StatusOr<std::string> LktReader::TakePart(size_t count,
 absl::Status LktReader::ReadHeader() {
   LOOKASIDE_ASSIGN_OR_RETURN(const std::string fixed,
                              TakePart(kLktHeaderBytes, "its header"));
+  if (!LooksLikeLkt(fixed)) {
+    return InvalidArgument(
+        "{}: is no native trace (.lkt): it begins with {}", source_->name(),
+        Quoted(std::string_view(fixed).substr(0, kLktMagic.size())));
+  }
   const LktFixedHeader header = DecodeFixedHeader(fixed);
   if (header.version != kLktVersion) {
     return InvalidArgument(
@@ -184,6 +190,9 @@ TraceInfo LktReader::info() const {
   if (at_end_) info = told_;
   info.name = source_->name();
   info.format = "lkt";
+  info.made_from = origin_.format;
+  info.setup_accesses = origin_.setup_accesses;
+  info.has_fetches = origin_.has_fetches;
   if (source_->compression() != Compression::kNone) {
     info.format += "+" + std::string(Suffix(source_->compression()));
   }

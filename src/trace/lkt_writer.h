@@ -23,19 +23,23 @@
 #include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/trace_event.h"
 #include "lookaside/trace/trace_reader.h"
-#include "lookaside/trace/trace_writer.h"
 
 namespace lookaside {
 
-class LktWriter final : public TraceWriter {
+// Not thread-safe.
+class LktWriter {
  public:
   // REQUIRES: kLktLeastLevel <= level <= kLktMostLevel.
   static absl::StatusOr<std::unique_ptr<LktWriter>> Create(
       const std::string& path, LktOrigin origin, int level = kLktDefaultLevel);
 
+  // `calls`: those that events of kind kCall name by their index.
+  // REQUIRES: no call before it failed; not finished.
   absl::Status Write(std::span<const TraceEvent> events,
-                     std::span<const MemoryCall> calls) override;
-  absl::Status Finish(const TraceInfo& info) override;
+                     std::span<const MemoryCall> calls);
+  // `info`: of the trace whose events all have been written. Without it nothing
+  // is left of what was written.
+  absl::Status Finish(const TraceInfo& info);
 
   // Written so far.
   uint64_t bytes() const { return offset_; }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,6 +35,8 @@ struct SkippedRecords {
 struct TraceInfo {
   std::string name;    // the path as given; "-" for standard input
   std::string format;  // "lackey", with "+gz", "+xz" or "+zst" if compressed
+  // Of a native trace, the format of the trace that it was made from; else "".
+  std::string made_from;
   std::string xxh3;    // XXH3-128 of the bytes as stored, 32 hex digits
   uint64_t bytes = 0;  // as stored
   // Calls are counted apart, in `calls`, and numbered apart.
@@ -50,6 +53,11 @@ struct TraceInfo {
   std::vector<SkippedRecords> skipped;  // in a fixed order, only count > 0
   std::vector<std::string> warnings;
 };
+
+// The format that tells how the events came to be in their order.
+inline std::string_view RecordedAs(const TraceInfo& info) {
+  return info.made_from.empty() ? info.format : info.made_from;
+}
 
 // How many calls of any kind there were.
 inline uint64_t AllCalls(const TraceInfo& info) {

@@ -425,6 +425,30 @@ TEST(ConvertTest, ANativeTraceReplaysAsWhatItWasMadeFrom) {
   EXPECT_EQ(native, text);
 }
 
+// A generator's set-up is not counted, and nobody let its threads take turns.
+TEST(ConvertTest, AConvertedGeneratorReplaysAsTheGenerator) {
+  const std::string generator = "gen:mprotect,t=2,n=4,p=16,l=5,size=1M";
+  const std::string path = NewDirectory() + "/generated.lkt";
+  ASSERT_EQ(RunLookaside({"trace", "convert", generator, path}).status, 0);
+  std::vector<Json> results;
+  for (const std::string& trace : {generator, path}) {
+    const Finished done = RunLookaside(
+        {"replay", trace, "--set", "replay.order=recorded", "--json", "-"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    results.push_back(Json::parse(done.out));
+    results.back().erase("host");
+    results.back().erase("trace");
+  }
+  EXPECT_EQ(results[0], results[1]);
+  // In a sweep too.
+  const Finished sweep =
+      RunLookaside({"sweep", path, "--vary", "kernel.flush.ceiling=1,8",
+                    "--set", "replay.order=recorded", "--json", "-"});
+  ASSERT_EQ(sweep.status, 0) << sweep.err;
+  EXPECT_EQ(Json::parse(sweep.out)["points"][0]["result"]["totals"]["stores"],
+            0);
+}
+
 TEST(ConvertTest, ABadTraceLeavesNoFile) {
   const std::string directory = NewDirectory();
   const Finished done =

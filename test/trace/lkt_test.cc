@@ -17,6 +17,7 @@
 #include "lookaside/base/address.h"
 #include "lookaside/base/rng.h"
 #include "lookaside/base/status.h"
+#include "lookaside/test/trace/read_all.h"
 #include "lookaside/trace/lkt_events.h"
 #include "lookaside/trace/lkt_footer.h"
 #include "lookaside/trace/lkt_format.h"
@@ -25,6 +26,7 @@
 #include "lookaside/trace/memory_call.h"
 #include "lookaside/trace/open_trace.h"
 #include "lookaside/trace/trace_event.h"
+#include "lookaside/trace/trace_options.h"
 #include "lookaside/trace/trace_reader.h"
 #include "lookaside/trace/vector_reader.h"
 
@@ -34,8 +36,6 @@ namespace {
 struct Trace {
   std::vector<TraceEvent> events;  // calls are numbered through
   std::vector<MemoryCall> calls;
-
-  friend bool operator==(const Trace&, const Trace&) = default;
 };
 
 // Loops over code with data at strides and at random, threads and calls.
@@ -88,19 +88,9 @@ Trace RandomTrace(uint64_t seed, size_t events) {
   return trace;
 }
 
-Trace ReadAll(TraceReader& reader, size_t buffer_events) {
-  Trace trace;
-  std::vector<TraceEvent> buffer(buffer_events);
-  while (const size_t n = reader.Read(buffer)) {
-    for (TraceEvent event : std::span(buffer).first(n)) {
-      if (event.kind == EventKind::kCall) {
-        trace.calls.push_back(reader.calls()[event.address.value()]);
-        event.address = VirtAddr(trace.calls.size() - 1);
-      }
-      trace.events.push_back(event);
-    }
-  }
-  return trace;
+bool IsOf(const WholeTrace& read, const Trace& trace) {
+  return read.error.empty() && read.events == trace.events &&
+         read.calls == trace.calls;
 }
 
 class LktTest : public testing::Test {
@@ -135,10 +125,9 @@ TEST_F(LktTest, WhatIsWrittenIsReadAgain) {
     const Trace trace = RandomTrace(seed, 20'000 * seed);
     const TraceInfo written = Write(trace);
     for (const size_t buffer : {1u, 7u, 64u, 4096u}) {
-      auto reader = *OpenTrace(path_);
-      EXPECT_TRUE(ReadAll(*reader, buffer) == trace) << seed << " " << buffer;
-      EXPECT_TRUE(reader->status().ok()) << reader->status();
-      const TraceInfo read = reader->info();
+      const WholeTrace whole = ReadAll(OpenTrace(path_), buffer);
+      EXPECT_TRUE(IsOf(whole, trace)) << seed << " " << buffer << whole.error;
+      const TraceInfo& read = whole.info;
       EXPECT_EQ(read.name, path_);
       EXPECT_EQ(read.format, "lkt");
       EXPECT_EQ(read.bytes, Bytes().size());
@@ -179,8 +168,7 @@ TEST_F(LktTest, ATraceOfSeveralBlocksIsReadAgain) {
     trace.events.push_back(event);
   }
   Write(trace);
-  auto reader = *OpenTrace(path_);
-  EXPECT_TRUE(ReadAll(*reader, 65536) == trace);
+  EXPECT_TRUE(IsOf(ReadAll(OpenTrace(path_), 65536), trace));
 }
 
 // More shapes than a number of one has room for.
@@ -191,8 +179,7 @@ TEST_F(LktTest, ABlockEndsBeforeItsShapesRunOut) {
     trace.events.push_back({VirtAddr(rng.Below(uint64_t{1} << 46)), 4});
   }
   Write(trace);
-  auto reader = *OpenTrace(path_);
-  EXPECT_TRUE(ReadAll(*reader, 65536) == trace);
+  EXPECT_TRUE(IsOf(ReadAll(OpenTrace(path_), 65536), trace));
 }
 
 TEST_F(LktTest, AnUnfinishedFileIsNotThere) {
@@ -211,17 +198,13 @@ TEST_F(LktTest, EveryTruncationIsAnErrorThatSaysWhere) {
   Write(RandomTrace(1, 300));
   const std::string bytes = Bytes();
   for (size_t size = kLktMagic.size(); size < bytes.size(); ++size) {
-    auto reader =
-        OpenTraceFromMemory("cut", std::string_view(bytes).substr(0, size));
-    absl::Status status = reader.status();
-    if (reader.ok()) {
-      ReadAll(**reader, 4096);
-      status = (*reader)->status();
-    }
-    ASSERT_FALSE(status.ok()) << size;
-    EXPECT_NE(Message(status).find("cut off at byte " + std::to_string(size)),
+    const std::string error =
+        ReadAll(
+            OpenTraceFromMemory("cut", std::string_view(bytes).substr(0, size)))
+            .error;
+    EXPECT_NE(error.find("cut off at byte " + std::to_string(size)),
               std::string::npos)
-        << Message(status);
+        << error;
   }
 }
 
@@ -231,12 +214,31 @@ TEST_F(LktTest, EveryFlippedBitIsAnError) {
   for (size_t i = kLktMagic.size(); i < bytes.size(); ++i) {
     std::string bad = bytes;
     bad[i] = static_cast<char>(bad[i] ^ (1 << (i % 8)));
-    auto reader = OpenTraceFromMemory("bad", bad);
-    if (!reader.ok()) continue;
-    ReadAll(**reader, 4096);
-    ASSERT_FALSE((*reader)->status().ok()) << "byte " << i;
-    EXPECT_NE(Message((*reader)->status()).find("byte"), std::string::npos);
+    const std::string error = ReadAll(OpenTraceFromMemory("bad", bad)).error;
+    ASSERT_NE(error, "") << "byte " << i;
   }
+}
+
+TEST_F(LktTest, WhatIsKnownAtTheBeginningIsToldThen) {
+  LktOrigin origin;
+  origin.format = "generator";
+  origin.setup_accesses = 300;
+  origin.has_fetches = true;
+  auto writer = *LktWriter::Create(path_, origin);
+  ASSERT_TRUE(writer->Finish({}).ok());
+  const TraceInfo info = (*OpenTrace(path_))->info();
+  EXPECT_EQ(info.setup_accesses, 300u);
+  EXPECT_TRUE(info.has_fetches);
+  EXPECT_EQ(RecordedAs(info), "generator");
+}
+
+TEST_F(LktTest, AnotherFormatIsNoNativeTrace) {
+  TraceOptions options;
+  options.format = TraceFormat::kLkt;
+  EXPECT_EQ(Message(OpenTraceFromMemory(
+                        "text", "I  00401000,4\nI  00401004,4\n", options)
+                        .status()),
+            "text: is no native trace (.lkt): it begins with 'I  00401'");
 }
 
 TEST_F(LktTest, AnotherVersionIsToldAsSuch) {
