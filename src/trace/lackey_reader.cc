@@ -192,11 +192,15 @@ LackeyReader::Next LackeyReader::TakeAccess(std::string_view text,
 
 // What may have broken a line.
 std::string LackeyReader::WhyMixed() const {
-  const uint32_t processes = tracker_.threads().processes();
+  // A child writes before a line names it.
+  const bool forked = calls_by_kind_[static_cast<size_t>(CallKind::kFork)] > 0;
+  const uint32_t processes =
+      std::max(tracker_.threads().processes(), forked ? 2u : 1u);
   if (processes < 2) return "";
   return fmt::format(
       "; {} processes wrote the recording, maybe into each other's lines: "
-      "record each in its own file (--log-file=FILE.%p)",
+      "record each in its own file (--log-file=FILE.%p), or the parent alone "
+      "(--child-silent-after-fork=yes)",
       processes);
 }
 

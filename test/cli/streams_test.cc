@@ -72,6 +72,14 @@ TEST(StreamsTest, ResultNeverReplacesAnInput) {
   EXPECT_EQ(ReadFile(directory + "/c.toml"), config);
 }
 
+TEST(StreamsTest, TheRefusalNamesTheOptionThatWasGiven) {
+  const std::string directory = NewDirectory();
+  WriteFile(directory + "/t.lackey", kTrace);
+  const Finished done = RunLookaside(
+      {"replay", "t.lackey", "--csv", "t.lackey"}, {.directory = directory});
+  EXPECT_THAT(done.err, StartsWith("lookaside: --csv t.lackey: "));
+}
+
 TEST(StreamsTest, ClosedStandardOutputIsAnError) {
   const std::string directory = NewDirectory();
   WriteFile(directory + "/t.lackey", kTrace);

@@ -268,7 +268,15 @@ TEST(LackeyReader, ABadLineOfAMixedRecordingSaysWhatMayHaveMixedIt) {
       ReadText("--7--   SCHED[1]: x\n--8--   SCHED[1]: x\n L 04--7\n")
           .error.ends_with("; 2 processes wrote the recording, maybe into each "
                            "other's lines: record each in its own file "
-                           "(--log-file=FILE.%p)"));
+                           "(--log-file=FILE.%p), or the parent alone "
+                           "(--child-silent-after-fork=yes)"));
+}
+
+// The lines of a child are mixed in before any of them names it.
+TEST(LackeyReader, ABadLineAfterAForkSaysWhatMayHaveMixedIt) {
+  EXPECT_TRUE(ReadText("SYSCALL[7,1](57) sys_fork ( )   fork: process 7 "
+                       "created child 8\n L 04--7\n")
+                  .error.ends_with("(--child-silent-after-fork=yes)"));
 }
 
 TEST(LackeyReader, WarnsOfCallsWithoutResult) {
